@@ -138,11 +138,13 @@ test("every list of named items is searched by name, and says when nothing match
 const named = {
   agents: "invoice",
   tools: "PAY refund",
+  snippets: "refund",
   memory: "manu",
   files: "policy",
   suites: "smoke",
   webhooks: "59999",
   schedules: "digest",
+  triggers: "issues",
   "settings?tab=people": "owner@",
 };
 
@@ -170,7 +172,19 @@ test("a member starts creating by one key, which a viewer lacks", async ({ brows
   const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
   await joinAs("member", { owner: owner.page, guest: page });
-  for (const list of ["threads", "agents", "tools", "memory", "files", "suites", "webhooks", "schedules"])
+  const lists = [
+    "threads",
+    "agents",
+    "tools",
+    "snippets",
+    "memory",
+    "files",
+    "suites",
+    "webhooks",
+    "schedules",
+    "triggers",
+  ];
+  for (const list of lists)
     await test.step(list, async () => {
       await open(`/${list}`);
       expect(await begins("c"), list).toBe(true);
@@ -223,11 +237,13 @@ const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
   threads: "No threads yet",
   agents: "No agents yet",
   tools: "No tools yet",
+  snippets: "No live snippets yet",
   memory: "No memory stores yet",
   files: "No files yet",
   suites: "No live suites yet",
   webhooks: "No live webhooks yet",
   schedules: "No live schedules yet",
+  triggers: "No live triggers yet",
 };
 
 const objects = (ids: SeededIds): Record<string, string> => ({
@@ -238,6 +254,7 @@ const objects = (ids: SeededIds): Record<string, string> => ({
   store: `/memory/${ids.store}`,
   webhook: `/webhooks/${ids.webhook}`,
   schedule: `/schedules/${ids.schedule}`,
+  trigger: `/triggers/${ids.trigger}`,
   suite: `/suites/${ids.suite}`,
 });
 

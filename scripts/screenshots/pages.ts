@@ -9,12 +9,14 @@ export const lists = [
   "threads",
   "agents",
   "tools",
+  "snippets",
   "memory",
   "files",
   "suites",
   "keys",
   "webhooks",
   "schedules",
+  "triggers",
 ] as const;
 
 /** Pages for visitors who are not signed in. */
@@ -47,6 +49,7 @@ export function pagesOf(ids: SeededIds): Record<string, string> {
     "key-page": `/keys/${ids.key}`,
     webhook: `/webhooks/${ids.webhook}`,
     schedule: `/schedules/${ids.schedule}`,
+    trigger: `/triggers/${ids.trigger}`,
     suite: `/suites/${ids.suite}`,
     "suite-case": `/suites/${ids.suite}?case=${ids.suiteCase}`,
     settings: "/settings",

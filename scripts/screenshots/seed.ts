@@ -16,6 +16,7 @@ export interface SeededIds extends DeskRuns {
   store: string;
   webhook: string;
   schedule: string;
+  trigger: string;
   suite: string;
   suiteCase: string;
   /** An agent with every setting, and a tool with conditional approval. */
@@ -90,6 +91,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
   await make(`/v1/api_keys/${rotated.id}/rotate`, { overlap_seconds: 86_400 });
 
   await make(`/v1/webhooks/${webhook.id}/test`, {});
+  await make("/v1/snippets", { name: "refund_policy", text: "Refunds are possible within {{days}} days." });
   const store = await make("/v1/memory", { name: "Manuals", kind: "vector" });
   await make("/v1/memory", { name: long.slice(0, 100), kind: "vector" });
   for (const [filename, text] of [
@@ -106,6 +108,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     cron: "0 2 * * *",
     timezone: "Europe/Berlin",
   });
+  const trigger = await make("/v1/triggers", { name: "New issues", agent_id: agent.id, verification: "stripe" });
   return {
     ...(await seedBuilt(make)),
     key: rotated.id,
@@ -122,6 +125,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     store: store.id,
     webhook: webhook.id,
     schedule: schedule.id,
+    trigger: trigger.id,
   };
 }
 

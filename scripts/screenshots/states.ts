@@ -44,7 +44,7 @@ export const dialog = (page: Page) => page.getByRole("dialog").or(page.getByRole
 
 /** Returns the dialogs that ask for a confirmation or an input. */
 function dialogs(ids: SeededIds): Record<string, State> {
-  const creates = ["keys", "webhooks", "schedules", "memory", "threads", "files", "suites"];
+  const creates = ["keys", "webhooks", "schedules", "triggers", "memory", "threads", "files", "suites", "snippets"];
   const createKey = inTurn(key("c"), dialog, (page) =>
     page.getByLabel("Name", { exact: true }).fill("Checkout server"),
   );

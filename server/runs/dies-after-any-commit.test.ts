@@ -65,6 +65,8 @@ interface Shape {
   context?: { window: number; strategy: "compact" | "truncate" };
   /** Memory searched before the first model call. */
   stores?: PinnedStore[];
+  /** Instructions with variables, and snippets. */
+  texts?: Pick<AgentSnapshot, "instructions" | "variables" | "snippets">;
   run?: Partial<CreateRun>;
   /** Text in every prompt. */
   prompt?: string[];
@@ -200,6 +202,21 @@ const shapes: Record<string, Shape> = {
     ).tools,
     repeats: true,
   },
+  "has variables and snippets": {
+    script: paid,
+    tools: [httpTool("pay", url, { idempotent: true, description: "Pays for {{customer}}." })],
+    repeats: true,
+    texts: {
+      instructions: "{{> greeting}} Pay at most {{most}}.",
+      variables: [
+        { name: "customer", type: "string", required: true },
+        { name: "most", type: "integer", default: 5 },
+      ],
+      snippets: [{ name: "greeting", version: 2, text: "Serve {{customer}}." }],
+    },
+    run: { variables: { customer: "{{most}}" } },
+    prompt: ["Serve {{most}}. Pay at most 5."],
+  },
   "does everything at once": {
     script: [
       {
@@ -237,7 +254,11 @@ async function live(shape: Shape) {
     cut();
   });
   arrived = cut;
-  const run = await fixture.start(script, { tools, agent: { guardrails, memory: memoryOf(shape) }, run: shape.run });
+  const run = await fixture.start(script, {
+    tools,
+    agent: { guardrails, memory: memoryOf(shape), ...shape.texts },
+    run: shape.run,
+  });
   const stream = fixture.stream(run.id);
   const ended = await toTheEnd(fixture, run.id);
   arrived = () => {};

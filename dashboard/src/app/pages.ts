@@ -11,8 +11,10 @@ import {
   ListTree,
   MessagesSquare,
   Settings,
+  TextQuote,
   Webhook,
   Wrench,
+  Zap,
 } from "lucide-react";
 
 /** Pages in the order of the side bar, each with its page of the documentation. */
@@ -27,6 +29,7 @@ export const groups = {
   Build: [
     { to: "/agents", label: "Agents", icon: Bot, guide: "guides/agents" },
     { to: "/tools", label: "Tools", icon: Wrench, guide: "guides/http-tools" },
+    { to: "/snippets", label: "Snippets", icon: TextQuote, guide: "guides/variables" },
     { to: "/memory", label: "Memory", icon: BrainCircuit, guide: "guides/memory" },
     { to: "/files", label: "Files", icon: FileText, guide: "guides/documents" },
     { to: "/suites", label: "Suites", icon: ListChecks, guide: "guides/suites-in-ci" },
@@ -35,6 +38,7 @@ export const groups = {
     { to: "/keys", label: "API keys", icon: KeyRound, guide: "guides/api-keys" },
     { to: "/webhooks", label: "Webhooks", icon: Webhook, guide: "guides/webhooks" },
     { to: "/schedules", label: "Schedules", icon: CalendarClock, guide: "guides/schedules" },
+    { to: "/triggers", label: "Triggers", icon: Zap, guide: "guides/triggers" },
   ],
   Administration: [{ to: "/settings", label: "Settings", icon: Settings, guide: "start/dashboard" }],
 } as const;

@@ -17,6 +17,7 @@ import { readPeriod } from "../entities/analytics/period.ts";
 import type { FilesSearch } from "../entities/file/file-api.ts";
 import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
 import { sessionQuery } from "../entities/session/session.ts";
+import { readTriggerSearch, readTriggersSearch } from "../entities/trigger/read-trigger-search.ts";
 import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
 import { readAgentSearch, readAgentsSearch } from "../features/agents/read-agents-search.ts";
 import { readApprovalsSearch } from "../features/approvals/read-approvals-search.ts";
@@ -31,10 +32,12 @@ import { type PlaygroundSearch, readPlaygroundSearch } from "../features/playgro
 import { readDiffSearch } from "../features/run-comparison/read-diff-search.ts";
 import { readRunsSearch } from "../features/runs/read-runs-search.ts";
 import { readSettingsSearch, type SettingsSearch } from "../features/settings/read-settings-search.ts";
+import { readSnippetsSearch } from "../features/snippets/read-snippets-search.ts";
 import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suites-search.ts";
 import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
 import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
 import { readTraceSearch } from "../features/trace/read-trace-search.ts";
+import type { NamedSearch } from "../lib/page-search.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { parseWorkspace, type WorkspaceSearch } from "../lib/workspace-address.ts";
 import { pageOrLate } from "./late-page.tsx";
@@ -372,6 +375,12 @@ export const routeTree = root.addChildren([
       () => import("../features/memory/store-page.tsx").then((it) => it.StorePage),
       (next, now) => next.tab === now.tab && next.q !== now.q,
     ),
+    at(
+      "/snippets",
+      readSnippetsSearch,
+      () => import("../features/snippets/snippets-page.tsx").then((it) => it.SnippetsPage),
+      () => useAddress<NamedSearch>(onlyQueryChanged),
+    ),
     list("/suites", readSuitesSearch, () => import("../features/suites/suites-page.tsx").then((it) => it.SuitesPage)),
     object("/suites/$suiteId", readSuiteSearch, () =>
       import("../features/suites/suite-page.tsx").then((it) => it.SuitePage),
@@ -394,6 +403,12 @@ export const routeTree = root.addChildren([
     ),
     object("/schedules/$scheduleId", readScheduleSearch, () =>
       import("../features/schedules/schedule-page.tsx").then((it) => it.SchedulePage),
+    ),
+    list("/triggers", readTriggersSearch, () =>
+      import("../features/triggers/triggers-page.tsx").then((it) => it.TriggersPage),
+    ),
+    object("/triggers/$triggerId", readTriggerSearch, () =>
+      import("../features/triggers/trigger-page.tsx").then((it) => it.TriggerPage),
     ),
     at(
       "/settings",

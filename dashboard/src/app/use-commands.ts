@@ -46,11 +46,13 @@ const creations: Record<string, string> = {
   "/keys": "Create key",
   "/agents": "Create agent",
   "/tools": "Create tool",
+  "/snippets": "Create snippet",
   "/memory": "Create memory store",
   "/files": "Upload files",
   "/suites": "Create suite",
   "/webhooks": "Create webhook",
   "/schedules": "Create schedule",
+  "/triggers": "Create trigger",
 };
 
 /** Labels of the page shortcuts. Keys that decide an approval are left out: they need it in view. */

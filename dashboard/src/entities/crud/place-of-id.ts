@@ -33,5 +33,6 @@ const places: readonly [kind: Kind, noun: string, path: string][] = [
   ["api_key", "API key", "/keys?q="],
   ["file", "File", "/files?file="],
   ["schedule", "Schedule", "/schedules/"],
+  ["trigger", "Trigger", "/triggers/"],
   ["suite", "Suite", "/suites/"],
 ];

@@ -9,6 +9,7 @@ export const listNames = {
   "/suites": "Suites",
   "/threads": "Threads",
   "/tools": "Tools",
+  "/triggers": "Triggers",
   "/webhooks": "Webhooks",
 } as const;
 

@@ -5,6 +5,7 @@ import { useRef, useSyncExternalStore } from "react";
 import type { RunInput } from "../../../../server/domain/run-input.ts";
 import type { Variable } from "../../../../server/domain/variable.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
+import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { typedValues } from "../../entities/agent/variable-rows.ts";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
@@ -321,17 +322,7 @@ function VariableFields({
   return (
     <fieldset className="flex min-w-0 flex-col gap-3" disabled={readOnly}>
       <legend className="mb-1.5 font-medium">Variables</legend>
-      {declared.map((variable) => (
-        <Field
-          key={variable.name}
-          label={variable.name}
-          hint={declaredHint(variable)}
-          placeholder={variable.default === undefined ? undefined : String(variable.default)}
-          autoComplete="off"
-          value={variableValue(values, variable.name)}
-          onChange={({ target }) => change(variable.name, target.value)}
-        />
-      ))}
+      <DeclaredVariables variables={declared} texts={values} onText={change} />
       {names.slice(0, mostShown).map((name) => (
         <Field
           key={name}
@@ -350,12 +341,4 @@ function VariableFields({
       )}
     </fieldset>
   );
-}
-
-/** Says which value a variable of the agent takes. */
-function declaredHint({ type, description, default: preset, required, enum: choices }: Variable): string {
-  const kind = choices
-    ? `One of ${choices.join(", ")}`
-    : { string: "Text", number: "Number", integer: "Whole number", boolean: "true or false" }[type];
-  return [description, `${kind}${required && preset === undefined ? ", required" : ""}.`].filter(Boolean).join(" ");
 }

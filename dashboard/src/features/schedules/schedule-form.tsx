@@ -1,10 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import { lastText, type RunInput, withLastText } from "../../../../server/domain/run-input.ts";
 import type { CreateSchedule as ScheduleOrder } from "../../../../server/resources/schedules/schema.ts";
-import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
-import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
+import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
+import { typedValues } from "../../entities/agent/variable-rows.ts";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
@@ -29,17 +30,22 @@ const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
   { value: "one", label: "Start one run", hint: "As soon as the server is back." },
 ];
 
-type Draft = Omit<ScheduleOrder, "input"> & { input: RunInput } & Required<
-    Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">
-  >;
+type Draft = Omit<ScheduleOrder, "input" | "variables"> & {
+  input: RunInput;
+  /** Typed values of the agent's variables, by name. */
+  values: Record<string, string>;
+} & Required<Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">>;
 
 /** Form that creates or edits a schedule: agent and input, times, and handling of missed times. */
 export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClose: () => void }) {
   const at = useWorkspace();
   const refresh = useRefresh(scheduleApi);
   // Defaults to the first agent of the list.
-  const orderFrom = (draft: Draft): ScheduleOrder => ({
+  const orderFrom = ({ values, ...draft }: Draft): ScheduleOrder => ({
     ...draft,
+    ...(variables.length > 0 && { variables: typedValues(variables, values) }),
+    // Values for another agent would make this one refuse its runs.
+    ...(agent?.variables.length === 0 && schedule?.variables && { variables: null }),
     agent_id: draft.agent_id || (agents[0]?.value ?? ""),
     name: draft.name.trim(),
     user_id: draft.user_id?.trim() || null,
@@ -57,6 +63,9 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   });
   const { draft, text, set } = form;
   const agents = useAgentChoices(draft.agent_id);
+  const chosen = draft.agent_id || (agents[0]?.value ?? "");
+  const agent = useQuery({ ...agentApi.one(at, chosen), enabled: chosen !== "" }).data;
+  const variables = agent?.variables ?? [];
   const body = orderFrom(draft);
   return (
     <FormDialog
@@ -100,6 +109,11 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
         hint="The input of each run."
         onChange={(event) => set({ input: withLastText(draft.input, event.target.value) })}
       />
+      <DeclaredVariables
+        variables={variables}
+        texts={draft.values}
+        onText={(name, value) => set({ values: { ...draft.values, [name]: value } })}
+      />
       <PlanFields {...form} />
       <details className="min-w-0">
         <summary className="w-fit font-medium text-muted hover:text-ink">Overlaps, missed runs and user</summary>
@@ -132,6 +146,7 @@ const firstOrder = (): Draft => ({
   name: "",
   agent_id: "",
   input: "",
+  values: {},
   cron: "0 9 * * mon-fri",
   user_id: null,
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
@@ -139,15 +154,7 @@ const firstOrder = (): Draft => ({
   if_busy: "start",
 });
 
-function orderOf({ name, agent_id, input, cron, timezone, catch_up, if_busy, user_id }: Schedule): Draft {
-  return { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id };
-}
-
-/** Agents to choose from, always including the chosen one. */
-function useAgentChoices(chosen: string): { value: string; label: string }[] {
-  const at = useWorkspace();
-  const { data } = useQuery(newestAgentsQuery(at));
-  const name = useAgentName(chosen);
-  const known = (data?.data ?? []).map(({ id, name: label }) => ({ value: id, label }));
-  return chosen && !known.some(({ value }) => value === chosen) ? [{ value: chosen, label: name }, ...known] : known;
+function orderOf({ name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, variables }: Schedule): Draft {
+  const values = Object.fromEntries(Object.entries(variables ?? {}).map(([name, value]) => [name, String(value)]));
+  return { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, values };
 }

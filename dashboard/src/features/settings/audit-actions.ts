@@ -52,6 +52,7 @@ const sentences: Record<string, Record<string, string>> = {
     exposed: "reported the API key {} as exposed",
   },
   secret: { set: "set the secret {}", deleted: "deleted the secret {}" },
+  snippet: { created: "created the snippet {}", updated: "changed the snippet {}", deleted: "deleted the snippet {}" },
   webhook: {
     created: "created the webhook {}",
     updated: "changed the webhook {}",
@@ -67,6 +68,12 @@ const sentences: Record<string, Record<string, string>> = {
     updated: "changed the schedule {}",
     deleted: "deleted the schedule {}",
     disabled: "disabled the schedule {}",
+  },
+  trigger: {
+    created: "created the trigger {}",
+    updated: "changed the trigger {}",
+    deleted: "deleted the trigger {}",
+    secret_rotated: "rotated the secret of the trigger {}",
   },
   project: {
     created: "created the project {}",

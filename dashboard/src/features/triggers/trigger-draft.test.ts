@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { draftOf, filterFault, orderOf } from "./trigger-draft.ts";
+
+test("an empty form asks for the defaults, and an unchosen agent is the first one", () => {
+  expect(orderOf({ ...draftOf(), name: " Issues " }, "agt_1")).toEqual({
+    name: "Issues",
+    agent_id: "agt_1",
+    verification: "github",
+    input: null,
+    filter: [],
+    thread: null,
+    user: null,
+  });
+});
+
+test("a header is only sent with a shared secret", () => {
+  const draft = { ...draftOf(), verification: "shared_secret" as const, secret_header: "X-Token", dedupe: "body.id" };
+  expect(orderOf(draft, "agt_1")).toMatchObject({ secret_header: "X-Token", dedupe: "body.id" });
+});
+
+test("a filter is a list of conditions in JSON", () => {
+  const read = (text: string) => {
+    try {
+      return { value: JSON.parse(text) };
+    } catch {
+      return { fault: "This is not JSON." };
+    }
+  };
+  expect([filterFault("", read), filterFault("[]", read)]).toEqual([null, null]);
+  expect(filterFault("{}", read)).toBe("Expected a list of conditions.");
+  expect(filterFault("{", read)).toBe("This is not JSON.");
+  const filter = [{ path: "body.action", in: ["opened"] }];
+  expect(orderOf({ ...draftOf(), filter: JSON.stringify(filter) }, "agt_1").filter).toEqual(filter);
+});

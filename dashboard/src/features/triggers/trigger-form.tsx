@@ -1,0 +1,144 @@
+import type { Trigger } from "../../../../server/domain/api-types/trigger.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import type { CreateTrigger } from "../../../../server/resources/triggers/schema.ts";
+import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
+import { triggerApi } from "../../entities/trigger/trigger-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { readJson } from "../../lib/json-text.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { JsonField } from "../../ui/forms/json-field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
+import { draftOf, filterFault, orderOf } from "./trigger-draft.ts";
+import { senderNames } from "./trigger-words.tsx";
+
+const senders = Object.entries(senderNames).map(([value, label]) => ({
+  value: value as CreateTrigger["verification"],
+  label,
+}));
+
+/** Form that creates or edits a trigger. */
+export function TriggerForm({
+  trigger,
+  onClose,
+  onDone,
+}: {
+  /** Absent for a new one. */
+  trigger?: Trigger;
+  onClose: () => void;
+  onDone: (done: Trigger) => void;
+}) {
+  const at = useWorkspace();
+  const refresh = useRefresh(triggerApi);
+  const form = useForm({
+    first: () => draftOf(trigger),
+    check: ({ filter }) => ({ filter: filterFault(filter, readJson) }),
+    send: (draft): Promise<Trigger> => {
+      const order = orderOf(draft, agents[0]?.value ?? "");
+      const { verification: _, ...change } = order;
+      return trigger ? triggerApi.change(at, trigger.id, change) : triggerApi.create(at, order);
+    },
+    onSent: async (done) => {
+      await refresh();
+      onDone(done);
+    },
+  });
+  const { draft, text } = form;
+  const agents = useAgentChoices(draft.agent_id);
+  const body = orderOf(draft, agents[0]?.value ?? "");
+  const isShared = draft.verification === "shared_secret";
+  return (
+    <FormDialog
+      form={form}
+      onClose={onClose}
+      wide
+      title={trigger ? "Edit trigger" : "Create trigger"}
+      about={
+        <>
+          Its runs are <b>{at.mode} data</b> of {at.project.name}.
+        </>
+      }
+      act={trigger ? "Save trigger" : "Create trigger"}
+      acting={trigger ? "Saving trigger" : "Creating trigger"}
+      ready={body.name !== "" && body.agent_id !== ""}
+      failed={`The trigger was not ${trigger ? "saved" : "created"}`}
+      request={{
+        method: trigger ? "PATCH" : "POST",
+        path: trigger ? `/v1/triggers/${trigger.id}` : "/v1/triggers",
+        body,
+      }}
+    >
+      <div className="grid items-start gap-4 rail:grid-cols-2">
+        <Field
+          label="Name"
+          maxLength={limits.name_length}
+          autoComplete="off"
+          placeholder="New issues"
+          {...text("name")}
+        />
+        <Select label="Agent" choices={agents} {...form.pick("agent_id")} value={body.agent_id} />
+      </div>
+      {agents.length === 0 && (
+        <Callout tone="info">There is no agent yet. Create one first: a trigger runs an agent.</Callout>
+      )}
+      {!trigger && (
+        <Select
+          label="Sender"
+          choices={senders}
+          hint="Who sends the events, and so how each one is verified."
+          {...form.pick("verification")}
+        />
+      )}
+      {isShared && (
+        <Field
+          label="Header of the secret (optional)"
+          maxLength={64}
+          autoComplete="off"
+          placeholder="Authorization"
+          hint="Authorization: a bearer token, or the password in the address."
+          {...text("secret_header")}
+        />
+      )}
+      <TextArea
+        label="Input"
+        rows={3}
+        mono
+        placeholder="Triage this issue: {{body.issue.title}}"
+        hint="A template with values of the event. Empty: the whole event, marked as untrusted."
+        maxLength={limits.trigger_template_length}
+        {...text("input")}
+      />
+      <details className="min-w-0">
+        <summary className="w-fit font-medium text-muted hover:text-ink">Filter, repeats, thread and user</summary>
+        <div className="flex flex-col gap-4 pt-3">
+          <JsonField label="Filter (optional)" optional {...form.json("filter")} />
+          <Field
+            label="Id of an event (optional)"
+            autoComplete="off"
+            placeholder="body.id"
+            hint="The same id makes one run. Empty: where this sender has its ids."
+            {...text("dedupe")}
+          />
+          <Field
+            label="Thread (optional)"
+            autoComplete="off"
+            placeholder="body.issue.node_id"
+            hint="Events with the same value go on in one thread."
+            {...text("thread")}
+          />
+          <Field
+            label="User (optional)"
+            autoComplete="off"
+            placeholder="body.sender.login"
+            hint="The place of the user_id of its runs."
+            {...text("user")}
+          />
+        </div>
+      </details>
+    </FormDialog>
+  );
+}
