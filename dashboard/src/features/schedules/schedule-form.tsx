@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import { lastText, type RunInput, withLastText } from "../../../../server/domain/run-input.ts";
