@@ -5,8 +5,7 @@ export const variableName = "^[A-Za-z][A-Za-z0-9_]{0,63}$";
 export const snippetName = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
 
 /**
- * Maximal number of tags in a text. Together with the limit of a value's length it bounds the length of a prompt, also
- * for agents of imported traces.
+ * Maximal number of tags that are replaced in a text, also of an imported trace, whose agent was checked elsewhere.
  */
 export const tagsMax = 200;
 

@@ -16,7 +16,7 @@ export interface Variable {
   enum?: string[];
 }
 
-/** Values by name. Only own properties are values: a name may be `constructor`. */
+/** Values by name. Only own properties are values: a name may be `toString`. */
 export type VariableValues = Record<string, VariableValue>;
 
 /** A snippet as pinned by a run. */

@@ -170,6 +170,21 @@ test("values and snippets that make the prompt too long are refused", async () =
   ).toEqual([400, "validation_failed", "instructions: Expected at most 200 places like {{name}}."]);
 });
 
+test("snippets that make the prompt too long are refused, also in instructions of an override", async () => {
+  const text = "x".repeat(limits.snippet_bytes);
+  const { body } = await client.post("/v1/snippets", { name: "long", text });
+  expect(body.error ?? null).toBeNull();
+  const agent_id = await newAgent({ instructions: "{{> long}}", variables: [], snippets: ["long"] });
+  const overrides = { instructions: "{{> long}}".repeat(20) };
+  expect(refusal(await create(agent_id, { overrides }))[2]).toBe(
+    "variables: The instructions become too long with these values.",
+  );
+  const tooLong = { name: "a", instructions: "{{> long}}".repeat(5), snippets: ["long"], ...scripted() };
+  expect(refusal(await client.post("/v1/agents", tooLong))[2]).toBe(
+    "instructions: Expected at most 262144 bytes together with the snippets.",
+  );
+});
+
 test.each([
   [
     { instructions: "{{custmer}}" },

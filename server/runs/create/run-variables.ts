@@ -29,7 +29,7 @@ export function runVariables(
   const { variables = [] } = agent;
   const wrong = valueIssues(variables, request ?? {}).map(({ name, message }) => fault(`${path}.${name}`, message));
   throwIfInvalid(wrong);
-  if (variables.length === 0) return {};
+  if (variables.length === 0 && !agent.snippets) return {};
   const values = { ...fittingValues(variables, before ?? {}), ...request, ...fittingValues(variables, token ?? {}) };
   throwIfInvalid(missingVariables(variables, values).map(({ name }) => missingFault(`${path}.${name}`, name)));
   if (!fitsPrompt(agent, values)) throw invalid(path, "The instructions become too long with these values.");

@@ -148,6 +148,13 @@ function RunFacts({ run }: { run: Run }) {
           <CopyButton text={thread_id} what="thread id" />
         </Description>
       )}
+      {Object.entries(run.variables ?? {}).map(([name, value]) => (
+        <Description key={`variable ${name}`} name={`{{${name}}}`}>
+          <span className="cut max-w-40" title={String(value).slice(0, 1000)}>
+            {String(value).slice(0, 200)}
+          </span>
+        </Description>
+      ))}
       {Object.entries(metadata ?? {})
         .filter(([name]) => name !== "schedule_id")
         .map(([name, value]) => (
