@@ -19,6 +19,7 @@ import { type ConnectionOptions, createConnectionsModule } from "./resources/mod
 import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
 import { createSchedulesModule } from "./resources/schedules/module.ts";
 import { createSecretsModule } from "./resources/secrets/module.ts";
+import { createSkillsModule } from "./resources/skills/module.ts";
 import { createThreadsModule } from "./resources/threads/module.ts";
 import { createToolsModule, createToolTestsModule } from "./resources/tools/module.ts";
 import { createTracesModule, type TraceOptions } from "./resources/traces/module.ts";
@@ -59,7 +60,8 @@ export function createApp(options: AppOptions) {
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
   const tools = createToolsModule({ base, secrets, files, hasAgent });
-  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets });
+  const skills = createSkillsModule({ base, files });
+  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, skills });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
@@ -74,6 +76,7 @@ export function createApp(options: AppOptions) {
     usage,
     memory,
     tools,
+    skills,
     agents,
     threads,
     callbackAddressOf: callbackUrls.addressOf,
@@ -123,6 +126,7 @@ export function createApp(options: AppOptions) {
     chat,
     tools,
     toolTests,
+    skills,
     secrets,
     files,
     runs,
@@ -184,6 +188,7 @@ export function createApp(options: AppOptions) {
     files,
     memory,
     tools,
+    skills,
     connections,
     runs,
     traces,

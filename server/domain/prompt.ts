@@ -5,6 +5,7 @@ import { passagesMessage } from "./passages.ts";
 import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
 import { mediaOfMessage } from "./run-input.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
+import { skillsText } from "./skills-prompt.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
 
 /**
@@ -16,7 +17,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const { compacted } = state;
   const left_out = compacted?.left_out ?? 0;
   const messages: PromptMessage[] = [
-    { role: "system", content: agent.instructions },
+    { role: "system", content: agent.instructions + skillsText(agent) },
     ...summaryMessage(compacted?.summary ?? null),
     ...before.slice(left_out),
     ...documentsMessage(state),

@@ -99,8 +99,8 @@ function request(
     id: part.id,
     step_index,
     turn_index,
-    // Memory tools and tools of the request are not stored, so they have no id to look up.
-    tool_id: tool && tool.type !== "memory" && !tool.of_request ? tool.id : null,
+    // Tools of memory and skills and tools of the request are not stored, so they have no id to look up.
+    tool_id: tool && tool.type !== "memory" && tool.type !== "skill" && !tool.of_request ? tool.id : null,
     tool: part.name,
     type: tool?.type ?? "unknown",
     arguments: read.arguments,

@@ -102,6 +102,7 @@ const tags: Record<string, string> = {
   Secrets: "A secret is a value that tools send and that cannot be read.",
   Suites: "A suite pins runs, to replay them against their agents as they are now.",
   Threads: "A thread is a conversation of several runs.",
+  Skills: "A skill is a folder with instructions and files, which agents load when a task needs them.",
   Tools: "A tool is something that agents may call.",
   Traces: "A trace says what happened in a run, step by step.",
   Webhooks: "A webhook sends events to an address of yours.",

@@ -9,6 +9,7 @@ import { parseModel } from "../../runtime/models/registry.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { agents } from "../../storage/db/schema.ts";
 import type { createScopedTable } from "../../storage/db/scoped-table.ts";
+import type { ProjectSkills } from "./agent-skills.ts";
 import { type AttachedTools, missingToolIssue, requireUniqueNames } from "./attached-tools.ts";
 import {
   checkAgent,
@@ -23,6 +24,7 @@ import {
 import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
+import { skillTools } from "./skill-tools.ts";
 
 export interface AgentSnapshotOptions {
   modelAvailable: ModelAvailable;
@@ -31,6 +33,7 @@ export interface AgentSnapshotOptions {
 }
 
 interface Pinned extends AgentSnapshotOptions {
+  pinSkills: ProjectSkills["pin"];
   db: Db;
   rows: ReturnType<typeof createScopedTable<typeof agents>>;
   attached: AttachedTools;
@@ -38,7 +41,15 @@ interface Pinned extends AgentSnapshotOptions {
 }
 
 /** Builds the snapshots of agents that runs pin. */
-export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots }: Pinned) {
+export function createAgentSnapshots({
+  db,
+  rows,
+  attached,
+  factsOf,
+  modelAvailable,
+  toolSnapshots,
+  pinSkills,
+}: Pinned) {
   const plain = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => buildSnapshot({ project_id, environment }, id, {}),
     { bytesOf: estimateJsonSize },
@@ -80,6 +91,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
         checkProviderTools(each, definition.provider_tools, tools.length > 0, "overrides.");
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
+    const skills = pinSkills(scope, definition.skills);
+    const ofSkills = skillTools(skills, new Set([...names, ...ofMemory.map(({ name }) => name)]));
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
     return {
       id,
@@ -88,9 +101,10 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       model,
       instructions,
       settings,
-      tools: [...tools, ...ofMemory],
+      tools: [...tools, ...ofMemory, ...ofSkills],
       max_turns,
       ...rest,
+      ...(skills.length > 0 && { skills }),
       ...(unavailable.length > 0 && { unavailable }),
     };
   }

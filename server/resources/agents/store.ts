@@ -14,6 +14,7 @@ import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { agents } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { completeSkills, noSkills, type ProjectSkills, type SkillReference } from "./agent-skills.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
 import { checkSettings } from "./check-settings.ts";
@@ -39,6 +40,7 @@ interface AgentStoreOptions extends StoreBase, AgentSnapshotOptions {
   requireModelAvailable?: (model: string, param?: string) => Promise<void>;
   /** Facts about a memory store; null if there is none. */
   memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
+  skills?: ProjectSkills;
   hasAgent?: HasAgent;
   hasSecret?(scope: Scope, name: string): boolean;
 }
@@ -52,6 +54,7 @@ export function createAgentStore({
   requireModelAvailable = async () => {},
   toolSnapshots,
   memoryFacts,
+  skills = noSkills,
   hasAgent = createHasAgent(db),
   hasSecret = () => false,
   now = Date.now,
@@ -78,7 +81,24 @@ export function createAgentStore({
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
   };
   const attached = createAttachedTools(db);
-  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots });
+  const pins = createAgentSnapshots({
+    db,
+    rows,
+    attached,
+    factsOf,
+    modelAvailable,
+    toolSnapshots,
+    pinSkills: skills.pin,
+  });
+  /** Completes the skills that the request names, beside those that the agent has. */
+  const withSkills = <Input extends CreateAgent | UpdateAgent>(
+    scope: Scope,
+    input: Input,
+    had: SkillReference[],
+  ): Input =>
+    input.skills
+      ? { ...input, skills: completeSkills(input.skills, had, (named, version) => skills.find(scope, named, version)) }
+      : input;
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
   const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
@@ -101,7 +121,11 @@ export function createAgentStore({
     await requireAllAvailable(input);
     return db.write(() => {
       const tools = attached.require(scope, input.tools ?? []);
-      const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
+      const [id, at, definition] = [
+        newId("agent", now()),
+        now(),
+        changeDefinition(withSkills(scope, input, []), null, factsOf(scope)),
+      ];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       const metadata = input.metadata ?? {};
       const { name } = input;
@@ -137,7 +161,7 @@ export function createAgentStore({
         });
       const stored = readDefinition(row.definition);
       const before = { name: row.name, model: row.model, ...stored, tools: attached.of(scope, id) };
-      const definition = changeDefinition(input, stored, factsOf(scope));
+      const definition = changeDefinition(withSkills(scope, input, stored.skills), stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
         model: modelsIn(input)[0] ?? row.model,

@@ -26,6 +26,7 @@ export interface Draft {
   /** JSON of settings without a control of their own, kept unchanged. */
   other_settings: string;
   tools: string[];
+  skills: Definition["skills"];
   max_turns: string;
   max_cost_usd: string;
   max_total_tokens: string;
@@ -177,6 +178,11 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Output schema",
     typed: (it) => ({ output_schema: json(it?.output_schema) }),
     read: (_, { json }) => json("output_schema", "object") ?? null,
+  },
+  skills: {
+    word: "Skills",
+    typed: (it) => ({ skills: it?.skills ?? [] }),
+    read: ({ skills }) => skills,
   },
   prompt_caching: {
     word: "Prompt caching",

@@ -26,6 +26,7 @@ const agent: Definition = {
   guardrails: [],
   provider_tools: [],
   budget: { max_tool_calls: 3 },
+  skills: [],
   memory: null,
   prompt_caching: "auto",
   input_schema: null,
