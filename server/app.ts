@@ -19,6 +19,7 @@ import { type ConnectionOptions, createConnectionsModule } from "./resources/mod
 import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
 import { createSchedulesModule } from "./resources/schedules/module.ts";
 import { createSecretsModule } from "./resources/secrets/module.ts";
+import { createSkillsModule } from "./resources/skills/module.ts";
 import { createSnippetsModule } from "./resources/snippets/module.ts";
 import { createThreadsModule } from "./resources/threads/module.ts";
 import { createToolsModule, createToolTestsModule } from "./resources/tools/module.ts";
@@ -63,7 +64,8 @@ export function createApp(options: AppOptions) {
   const hasAgent = createHasAgent(base.db);
   const tools = createToolsModule({ base, secrets, files, hasAgent });
   const snippets = createSnippetsModule({ base });
-  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets });
+  const skills = createSkillsModule({ base, files });
+  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets, skills });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
@@ -79,6 +81,7 @@ export function createApp(options: AppOptions) {
     usage,
     memory,
     tools,
+    skills,
     agents,
     threads,
     callbackAddressOf: callbackUrls.addressOf,
@@ -139,6 +142,7 @@ export function createApp(options: AppOptions) {
     chat,
     tools,
     toolTests,
+    skills,
     secrets,
     snippets,
     files,
@@ -203,6 +207,7 @@ export function createApp(options: AppOptions) {
     files,
     memory,
     tools,
+    skills,
     connections,
     runs,
     traces,

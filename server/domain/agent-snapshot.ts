@@ -2,6 +2,7 @@ import type { Budget } from "./budget-schema.ts";
 import type { FailoverReason } from "./failover.ts";
 import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 import type { ProviderTool } from "./provider-tools.ts";
+import type { PinnedSkill, SkillOperation } from "./skills.ts";
 import type { PinnedSnippet, Variable } from "./variable.ts";
 
 /** Highest possible `max_turns`. */
@@ -127,14 +128,22 @@ export interface SearchTool extends ToolBase {
   http: null;
 }
 
+/** A tool that comes with the agent's skills; it cannot be created. */
+export interface SkillTool extends ToolBase {
+  type: "skill";
+  http: null;
+  skill: { operation: SkillOperation; skills: Omit<PinnedSkill, "description">[] };
+}
+
 /** A tool as pinned by a run. */
-export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool | SearchTool;
+export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool | SearchTool | SkillTool;
 
 /** A tool of an exported or imported trace, which nothing can call: it has no settings. */
 export interface ExportedTool extends ToolBase {
   type: ToolSnapshot["type"];
   http: null;
   memory?: MemoryTool["memory"];
+  skill?: SkillTool["skill"];
 }
 
 export const memoryKindNames = ["vector", "kv"] as const;
@@ -269,6 +278,8 @@ export interface AgentSnapshot {
   snippets?: PinnedSnippet[];
   /** Absent: no memory. Runs of older versions are then never compacted. */
   memory?: MemoryPolicy<PinnedStore>;
+  /** The versions of its skills; absent: it has none. */
+  skills?: PinnedSkill[];
   /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */
   unavailable?: { tool: string; message: string }[];
 }

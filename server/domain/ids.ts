@@ -3,6 +3,7 @@ export const prefixes = {
   agent: "agt",
   run: "run",
   tool: "tool",
+  skill: "skl",
   memory: "mem",
   file: "file",
   webhook: "whk",

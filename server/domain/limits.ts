@@ -1,3 +1,5 @@
+import { skillLimits } from "./skills.ts";
+
 /** Limits that clients can reach (contract, section 17). Bytes, milliseconds or counts, as the name says. */
 export const limits = {
   body_bytes: 1024 * 1024,
@@ -38,6 +40,14 @@ export const limits = {
   client_files_bytes_of_agent: 2 * 1024 * 1024 * 1024,
   tools_per_agent: 128,
   models_per_agent: 5,
+  skills_per_agent: 20,
+  /** Of a project and environment. */
+  skills: 500,
+  skill_versions: 1000,
+  skill_archive_bytes: skillLimits.archive_bytes,
+  skill_bytes: skillLimits.bytes,
+  skill_file_bytes: skillLimits.file_bytes,
+  skill_files: skillLimits.files,
   files_per_run: 20,
   /** Of one image, and of one recording, that a model is shown. */
   image_bytes: 5 * 1024 * 1024,
@@ -119,6 +129,13 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   client_files_bytes_of_agent: "Length of all files that were sent to an agent with client tokens.",
   tools_per_agent: "Tools of an agent.",
   models_per_agent: "Models of an agent, which are asked in their order.",
+  skills_per_agent: "Skills of an agent.",
+  skills: "Skills of a project and environment.",
+  skill_versions: "Versions of a skill.",
+  skill_archive_bytes: "Length of an archive with a skill.",
+  skill_bytes: "Length of all files of a skill together.",
+  skill_file_bytes: "Length of a file of a skill.",
+  skill_files: "Files of a skill.",
   files_per_run: "Files that a run is given.",
   image_bytes: "Length of an image that a model is shown.",
   audio_bytes: "Length of a recording that a model is given.",

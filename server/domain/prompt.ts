@@ -5,6 +5,7 @@ import { passagesMessage } from "./passages.ts";
 import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
 import { mediaOfMessage } from "./run-input.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
+import { skillsText } from "./skills-prompt.ts";
 import { modelTools } from "./tool-search/loaded-tools.ts";
 import { searchToolOf } from "./tool-search/search-tool.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
@@ -20,7 +21,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const left_out = compacted?.left_out ?? 0;
   const render = createRenderer(agent, state.run.variables);
   const messages: PromptMessage[] = [
-    { role: "system", content: render ? render(agent.instructions) : agent.instructions },
+    { role: "system", content: (render ? render(agent.instructions) : agent.instructions) + skillsText(agent) },
     ...summaryMessage(compacted?.summary ?? null),
     ...before.slice(left_out),
     ...documentsMessage(state),

@@ -108,7 +108,7 @@ function request(
     id: part.id,
     step_index,
     turn_index,
-    // Memory tools, the search tool and tools of the request are not stored, so they have no id to look up.
+    // Tools of memory and skills, the search tool and tools of the request are not stored, so they have no id to look up.
     tool_id: tool && isStored(tool) ? tool.id : null,
     tool: part.name,
     type: tool?.type ?? "unknown",
@@ -130,7 +130,7 @@ function request(
 }
 
 const isStored = ({ type, of_request }: ToolSnapshot): boolean =>
-  type !== "memory" && type !== "tool_search" && !of_request;
+  type !== "memory" && type !== "tool_search" && type !== "skill" && !of_request;
 
 /** Parses a call's arguments and returns their fault, if any; `{}` if they are not a valid object. */
 function readArguments(

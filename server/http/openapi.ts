@@ -104,6 +104,7 @@ const tags: Record<string, string> = {
   Snippets: "A snippet is a text that agents share. Each change of the text makes a new version of it.",
   Suites: "A suite pins runs, to replay them against their agents as they are now.",
   Threads: "A thread is a conversation of several runs.",
+  Skills: "A skill is a folder with instructions and files, which agents load when a task needs them.",
   Tools: "A tool is something that agents may call.",
   Traces: "A trace says what happened in a run, step by step.",
   Webhooks: "A webhook sends events to an address of yours.",

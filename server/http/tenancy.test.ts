@@ -3,6 +3,7 @@ import { newId, siblingId } from "../domain/ids.ts";
 import { clientScopes } from "../domain/scope.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { changedTables, createRows, type Rows } from "../testing/rows.ts";
+import { uploadSkill } from "../testing/skills.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
@@ -265,6 +266,14 @@ const kinds = {
     never: () => newId("thread"),
     malformed: misshapen,
   },
+  skill: {
+    make: async (client) => [(await uploadSkill(client, unique().replaceAll("_", "-"))).id],
+    gone: async (client) => [
+      await deleted(client, "/v1/skills", (await uploadSkill(client, unique().replaceAll("_", "-"))).id),
+    ],
+    never: () => newId("skill"),
+    malformed: misshapen,
+  },
   secret_id: {
     make: async (client) => [(await client.get(`/v1/secrets/${await setSecret(client)}`)).body.id],
     never: () => newId("secret"),
@@ -305,6 +314,8 @@ const parameters: Record<string, KindName | null> = {
   "agents :name": "agent_name",
   "tools :name": "tool_name",
   "tools :id": "tool",
+  "skills :id": "skill",
+  "skills :version": null,
   "runs :id": "run",
   "runs :other_id": null,
   "runs :name": null,
@@ -419,6 +430,17 @@ const places: Record<string, Place | null> = {
   "PUT /v1/tools/by-name/:name files[]": {
     kind: "file",
     ask: async (_, id) => ({ path: `/v1/tools/by-name/${unique()}`, body: { type: "code", files: [id] } }),
+  },
+  "POST /v1/agents skills[].skill_id": {
+    kind: "skill",
+    ask: async (_, id) => ({ path: "/v1/agents", body: { ...agentBody, skills: [{ skill_id: id }] } }),
+  },
+  "PATCH /v1/agents/:id skills[].skill_id": {
+    kind: "skill",
+    ask: async (client, id) => ({
+      path: `/v1/agents/${await makeAgent(client)}`,
+      body: { skills: [{ skill_id: id }] },
+    }),
   },
   "POST /v1/tools agent_id": {
     kind: "agent",
@@ -676,6 +698,7 @@ const places: Record<string, Place | null> = {
     ask: async (_, id) => ({ path: `/v1/audit_log?target_id=${id}` }),
   },
   "GET /v1/audit_log ?request_id": null,
+  "GET /v1/skills/:id/versions ?starting_after": null,
   "GET /v1/agents/:id/versions ?starting_after": null,
   "GET /v1/snippets/:id/versions ?starting_after": null,
   "GET /v1/runs/:id/events ?starting_after": null,
@@ -698,6 +721,7 @@ const lists: Record<string, KindName> = {
   "/v1/tools": "tool",
   "/v1/secrets": "secret_id",
   "/v1/snippets": "snippet",
+  "/v1/skills": "skill",
   "/v1/files": "file",
   "/v1/memory": "memory",
   "/v1/webhooks": "webhook",

@@ -18,6 +18,7 @@ import type { RefusalStore } from "../resources/model-connections/refusal-store.
 import type { ProjectsModule } from "../resources/projects/module.ts";
 import type { ScheduleStoreOptions } from "../resources/schedules/store.ts";
 import type { StartRun } from "../resources/schedules/trigger.ts";
+import type { SkillsModule } from "../resources/skills/module.ts";
 import type { ThreadsModule } from "../resources/threads/module.ts";
 import type { ToolsModule } from "../resources/tools/module.ts";
 import type { UsageModule } from "../resources/usage/module.ts";
@@ -67,6 +68,7 @@ interface Needs {
   usage: UsageModule;
   memory: MemoryModule;
   tools: ToolsModule;
+  skills: SkillsModule;
   agents: AgentsModule;
   threads: ThreadsModule;
   /** Returns the URL at which a webhook tool sends a call's result. */
@@ -92,7 +94,7 @@ function withRefusals<Resolved extends Pick<RunStart, "connection" | "candidates
 /** Composes everything that drives runs. */
 export function createRunsModule({ base, options, journals, callbackAddressOf, forgetters, ...modules }: Needs) {
   const { workers, ordering, leadsUntil } = options;
-  const { projects, connections, files, usage, memory, tools, agents, threads } = modules;
+  const { projects, connections, files, usage, memory, tools, skills, agents, threads } = modules;
   const { db, audit, log, policyOf, sandbox, abortSignalOf, now } = base;
   const { journal } = journals;
   const { places, breakers, refusals } = connections;
@@ -118,6 +120,11 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     },
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
+    skill_files: (scope, { skill_id, version }) => skills.store.filesOf(scope, skill_id, version),
+    read_skill_file(scope, { skill_id, version, path, start, length }) {
+      const part = skills.store.part(scope, skill_id, version, path, start, length);
+      return part && { content: part.toBase64() };
+    },
     documents: (scope, order) => files.attachments.of(scope, order),
     page_images: (scope, order) => files.pageImages.of(scope, order),
     reserve: (head, { worst }) => usage.reservations.reserve(head, worst),

@@ -1,7 +1,9 @@
 import { testEvent, webhookEvents } from "../domain/api-types/enums.ts";
 import { prefixes } from "../domain/ids.ts";
+import { skillText, zipOf } from "./archives.ts";
 import type { Answer } from "./expect-declared.ts";
 import { startMcpServer } from "./mcp-server.ts";
+import { archiveBody } from "./skills.ts";
 import { testActor } from "./test-actor.ts";
 import { type TestApp, testApp } from "./test-app.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
@@ -179,6 +181,14 @@ async function tools(ask: Ask, server_url: string): Promise<void> {
   await ask("post", "tools.refresh", `/tools/${mcp.id}/refresh`, {});
   await ask("delete", "tools.delete", `/tools/${tool.id}`);
   await snippets(ask);
+  const archive = zipOf([{ path: "forecasts/SKILL.md", content: skillText("forecasts", "Explains forecasts.") }]);
+  const skill = await ask("post", "skills.create", "/skills", archiveBody(archive));
+  await ask("post", "skills.create", "/skills", archiveBody(archive));
+  await ask("get", "skills.list", "/skills");
+  await ask("get", "skills.retrieve", `/skills/${skill.id}`);
+  await ask("get", "skills.versions.list", `/skills/${skill.id}/versions`);
+  await ask("get", "skills.versions.retrieve", `/skills/${skill.id}/versions/1`);
+  await ask("delete", "skills.delete", `/skills/${skill.id}`);
   await ask("put", "secrets.set", "/secrets/WEATHER_KEY", { value: "s3cret" });
   await ask("get", "secrets.list", "/secrets");
   await ask("get", "secrets.retrieve", "/secrets/WEATHER_KEY");

@@ -10,6 +10,7 @@ import { parseModel } from "../../runtime/models/registry.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { agents } from "../../storage/db/schema.ts";
 import type { createScopedTable } from "../../storage/db/scoped-table.ts";
+import type { ProjectSkills } from "./agent-skills.ts";
 import { type AttachedTools, missingToolIssue, requireUniqueNames } from "./attached-tools.ts";
 import { checkInstructions, type PinnedSnippetOf } from "./check-templates.ts";
 import {
@@ -25,6 +26,7 @@ import {
 import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
+import { skillTools } from "./skill-tools.ts";
 
 export interface AgentSnapshotOptions {
   /** Returns the snippet that an agent names, with its text; null if there is none. */
@@ -35,6 +37,7 @@ export interface AgentSnapshotOptions {
 }
 
 interface Pinned extends AgentSnapshotOptions {
+  pinSkills: ProjectSkills["pin"];
   db: Db;
   rows: ReturnType<typeof createScopedTable<typeof agents>>;
   attached: AttachedTools;
@@ -50,6 +53,7 @@ export function createAgentSnapshots({
   modelAvailable,
   toolSnapshots,
   pinnedSnippet = () => null,
+  pinSkills,
 }: Pinned) {
   const plain = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => buildSnapshot({ project_id, environment }, id, {}),
@@ -95,6 +99,8 @@ export function createAgentSnapshots({
     const snippets = definition.snippets.flatMap((reference) => pinnedSnippet(scope, reference) ?? []);
     if (overrides.instructions !== undefined)
       checkInstructions(overrides.instructions, { variables: definition.variables, snippets }, "overrides.");
+    const skills = pinSkills(scope, definition.skills);
+    const ofSkills = skillTools(skills, new Set([...names, ...ofMemory.map(({ name }) => name)]));
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
     const agent: AgentSnapshot = {
       id,
@@ -103,10 +109,11 @@ export function createAgentSnapshots({
       model,
       instructions,
       settings,
-      tools: [...tools, ...ofMemory],
+      tools: [...tools, ...ofMemory, ...ofSkills],
       max_turns,
       ...rest,
       ...(snippets.length > 0 && { snippets }),
+      ...(skills.length > 0 && { skills }),
       ...(unavailable.length > 0 && { unavailable }),
     };
     return withToolSearch(agent, definition.tool_loading);

@@ -3,6 +3,7 @@ import { limits } from "../../domain/limits.ts";
 import type { MemoryTool } from "../../domain/memory-kinds/memory-kind.ts";
 import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
 import type { JsonSchema } from "../../domain/model-call.ts";
+import { freeToolName } from "./free-tool-name.ts";
 
 /** Builds the tools by which a model uses these stores; `taken` are the names of the agent's own tools. */
 export const memoryTools = (
@@ -22,7 +23,7 @@ function toolFor(memoryTool: MemoryTool, stores: readonly PinnedStore[], taken: 
   const storeReferences = stores.map((store) => reach(store, stores));
   const tool: ToolSnapshot = {
     id: operation,
-    name: freeName(operation, taken),
+    name: freeToolName(operation, taken),
     description,
     parameters: parametersOf(
       memoryTool,
@@ -48,13 +49,6 @@ function reach(
   const isOnly = all.filter((other) => other.name === name).length === 1;
   const choices = { ...(rerank && { rerank }), ...(diversity && { diversity }), ...(neighbors && { neighbors }) };
   return { memory_id, name: isOnly ? name : memory_id, top_k, score_threshold, ...choices };
-}
-
-/** Adds a number if the name is taken, which only a renamed tool or an MCP server's tool can cause. */
-function freeName(baseName: string, taken: ReadonlySet<string>): string {
-  let name = baseName;
-  for (let count = 2; taken.has(name); count++) name = `${baseName}_${count}`;
-  return name;
 }
 
 /** Adds a store parameter only if there are several stores; a search may cover all of them. */

@@ -35,6 +35,7 @@ import {
 import { nameFilter, setResult } from "../../http/set-by-name.ts";
 import * as t from "../../lib/schema.ts";
 import { guardrailLimits } from "../../runtime/guardrails/limits.ts";
+import { type SkillReference, SkillReferences, SkillsInput } from "./agent-skills.ts";
 import { completePolicy, defaultPolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
 
 const ScriptEntry = t.named(
@@ -289,6 +290,16 @@ export const definitionFields = {
     stored: null,
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
+  }),
+  skills: field({
+    request: t.about(
+      "Skills that its runs may load, each by its id or name, or as an object with a version; null: none.",
+      t.orNull(SkillsInput),
+    ),
+    response: t.about("Skills that its runs may load.", SkillReferences),
+    initial: [] as SkillReference[],
+    // The store has completed them.
+    keep: (list) => (list ?? []) as SkillReference[],
   }),
   prompt_caching: field({
     request: t.about(

@@ -15,6 +15,7 @@ import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { agents } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { completeSkills, noSkills, type ProjectSkills, type SkillReference } from "./agent-skills.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
 import { checkSettings } from "./check-settings.ts";
@@ -41,6 +42,7 @@ interface AgentStoreOptions extends StoreBase, AgentSnapshotOptions {
   requireModelAvailable?: (model: string, param?: string) => Promise<void>;
   /** Facts about a memory store; null if there is none. */
   memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
+  skills?: ProjectSkills;
   hasAgent?: HasAgent;
   hasSecret?(scope: Scope, name: string): boolean;
 }
@@ -54,6 +56,7 @@ export function createAgentStore({
   requireModelAvailable = async () => {},
   toolSnapshots,
   memoryFacts,
+  skills = noSkills,
   hasAgent = createHasAgent(db),
   hasSecret = () => false,
   pinnedSnippet = () => null,
@@ -81,7 +84,25 @@ export function createAgentStore({
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
   };
   const attached = createAttachedTools(db);
-  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots, pinnedSnippet });
+  const pins = createAgentSnapshots({
+    db,
+    rows,
+    attached,
+    factsOf,
+    modelAvailable,
+    toolSnapshots,
+    pinnedSnippet,
+    pinSkills: skills.pin,
+  });
+  /** Completes the skills that the request names, beside those that the agent has. */
+  const withSkills = <Input extends CreateAgent | UpdateAgent>(
+    scope: Scope,
+    input: Input,
+    had: SkillReference[],
+  ): Input =>
+    input.skills
+      ? { ...input, skills: completeSkills(input.skills, had, (named, version) => skills.find(scope, named, version)) }
+      : input;
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
   const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
@@ -128,7 +149,11 @@ export function createAgentStore({
     return writeOrTry(db.write, isDry, () => {
       requireNew();
       const tools = attached.require(scope, input.tools ?? []);
-      const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
+      const [id, at, definition] = [
+        newId("agent", now()),
+        now(),
+        changeDefinition(withSkills(scope, input, []), null, factsOf(scope)),
+      ];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       checkTexts(scope, definition, tools, true);
       const metadata = input.metadata ?? {};
@@ -199,7 +224,8 @@ export function createAgentStore({
         });
       const stored = readDefinition(row.definition);
       const before = { name: row.name, model: row.model, ...stored, tools: attached.of(scope, id) };
-      const definition = changeDefinition(input, replaces ? null : stored, factsOf(scope));
+      const named = withSkills(scope, input, stored.skills);
+      const definition = changeDefinition(named, replaces ? null : stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
         model: modelsIn(input)[0] ?? row.model,

@@ -8,6 +8,7 @@ import { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import type { WebhooksModule } from "../webhooks/module.ts";
 import { createAttachments } from "./attachments.ts";
+import { download } from "./content.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
 import { createOutputs } from "./outputs.ts";
@@ -98,6 +99,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     routes: (auth) => [fileRoutes({ auth, files, pageImages, receiver })],
     store: files,
     blobs,
+    download,
     outputs,
     attachments,
     pageImages,

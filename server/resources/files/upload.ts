@@ -4,12 +4,12 @@ import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { chunksOf, parseJsonBody, readBody, refuseCompressed, throwBodyError } from "../../http/json-body.ts";
+import { type PartHead, readBoundary, readMultipart } from "../../http/multipart.ts";
 import type { BodyReader, ReadBody } from "../../http/operation.ts";
 import { parseJson } from "../../http/parse-json.ts";
 import { headBytes } from "../../runtime/documents/file-type.ts";
 import type { FileBlobs, Upload } from "../../storage/db/file-blobs.ts";
 import { mostBytes } from "./client-token-rules.ts";
-import { type PartHead, readBoundary, readMultipart } from "./multipart.ts";
 import type { CreateFile } from "./schema.ts";
 
 /** A received upload. */

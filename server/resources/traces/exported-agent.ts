@@ -29,11 +29,13 @@ const exportedFields: Record<keyof ExportedTool, true> = {
   http: true,
   of_request: true,
   memory: true,
+  skill: true,
 };
 
 function exportedTool(tool: ToolSnapshot): ExportedTool {
   const fields = Object.entries(tool).filter(([name]) => Object.hasOwn(exportedFields, name));
   const exported = { ...Object.fromEntries(fields), http: null } as ExportedTool;
   if (exported.memory) exported.memory = { ...exported.memory, stores: [] };
+  if (exported.skill) exported.skill = { ...exported.skill, skills: [] };
   return exported;
 }

@@ -19,6 +19,7 @@ import { limits } from "../../domain/limits.ts";
 import { promptCachings } from "../../domain/model-call.ts";
 import { providerToolTypes } from "../../domain/provider-tools.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
+import { skillOperations } from "../../domain/skills.ts";
 import { variableTypes } from "../../domain/variable.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { lazy } from "../../lib/lazy.ts";
@@ -26,7 +27,7 @@ import { closedObject, oneOf, optional, orNull } from "../../lib/schema.ts";
 import { checkGuardrails } from "../../runtime/guardrails/check.ts";
 import { dotted } from "./import-event.ts";
 
-/** Stores are never imported; a non-empty list is refused. */
+/** Stores and skills of tools are never imported; a non-empty list is refused. */
 const NoStores = Type.Array(Type.Never(), { maxItems: 0 });
 
 const Tool = closedObject({
@@ -34,7 +35,7 @@ const Tool = closedObject({
   name: Type.String({ minLength: 1, maxLength: 200 }),
   description: Text,
   parameters: Json,
-  type: oneOf([...toolTypes, "memory", "tool_search"] as const),
+  type: oneOf([...toolTypes, "memory", "tool_search", "skill"] as const),
   approval: Type.Union([Type.Literal("never"), Type.Literal("always"), closedObject({ when: Json })]),
   idempotent: Flag,
   on_unknown: oneOf(unknownPolicies),
@@ -42,6 +43,7 @@ const Tool = closedObject({
   http: Type.Null(),
   of_request: optional(True),
   memory: optional(closedObject({ operation: oneOf(memoryOperations), stores: NoStores })),
+  skill: optional(closedObject({ operation: oneOf(skillOperations), skills: NoStores })),
 });
 
 const Settings = closedObject({
@@ -130,6 +132,9 @@ const Agent = closedObject({
     ),
   ),
   snippets: optional(many(closedObject({ name: Short, version: Count, text: Text }))),
+  skills: optional(
+    many(closedObject({ skill_id: Id, version: Count, name: Short, description: Text }), limits.skills_per_agent),
+  ),
   unavailable: optional(many(closedObject({ tool: Short, message: Text }))),
 } satisfies Record<keyof AgentSnapshot, TSchema>);
 

@@ -4,6 +4,7 @@ import type { MemoryRetrieved, RunCreated } from "../../domain/run-event.ts";
 import { contentText, messagesOf } from "../../domain/run-input.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import { triggerOf } from "../../domain/run-trigger.ts";
+import { skillsText } from "../../domain/skills-prompt.ts";
 import { stepKinds } from "../../domain/step-kinds.ts";
 import type { Trace, TraceStep } from "../../domain/trace.ts";
 import { redact } from "../../lib/redact.ts";
@@ -121,8 +122,8 @@ const runContent = ({ run, output }: RunState, agent: AgentSnapshot): OtlpAttrib
     "gen_ai.output.messages": output === null ? null : outputMessages({ content: output, finish: "stop" }),
   });
 
-const systemInstructions = ({ instructions }: AgentSnapshot): string =>
-  shortJson([{ type: "text", content: shortText(instructions) }]);
+const systemInstructions = (agent: AgentSnapshot): string =>
+  shortJson([{ type: "text", content: shortText(agent.instructions + skillsText(agent)) }]);
 
 /** Splits a model's full name. */
 function modelIn(fullName: string): { connection: string; name: string } {

@@ -1,5 +1,6 @@
 import { newId } from "../../domain/ids.ts";
 import { imageTypeOf, imageTypes } from "../../domain/image-types.ts";
+import type { PinnedSkill } from "../../domain/skills.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { silentLog } from "../../lib/log.ts";
@@ -30,6 +31,7 @@ export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egres
   /** Key of the fair queues: owners take turns. */
   owner: string;
   file_ids: readonly string[];
+  skills?: readonly PinnedSkill[];
 };
 
 /** The tools of one run, closed when it ends. */
@@ -67,6 +69,7 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       run_id: start.run_id,
       owner: start.owner,
       fileIds: start.file_ids,
+      skills: start.skills,
       egress,
       ask,
       async secrets({ id, ...tool }) {

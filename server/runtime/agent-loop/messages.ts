@@ -82,6 +82,16 @@ export interface Asks {
     ask: { file_id: string; start: number; length: number };
     answer: { filename: string; bytes: number; content: string } | null;
   };
+  /** Lists the files of a version of a skill; null if it was deleted. */
+  skill_files: {
+    ask: { skill_id: string; version: number };
+    answer: { files: { path: string; bytes: number }[] } | null;
+  };
+  /** Reads a part (base64) of a file of a skill; null if it was deleted. */
+  read_skill_file: {
+    ask: { skill_id: string; version: number; path: string; start: number; length: number };
+    answer: { content: string } | null;
+  };
   /** Returns this machine's sandbox level. */
   sandbox: { ask: object; answer: SandboxLevel };
   /** Takes a slot of a connection with limited concurrency; returns the slot's number, for its release. */

@@ -194,10 +194,10 @@ const asking =
   <Kind extends AskKind>(run_id: string, attempt: number, of: Kind, question: Asks[Kind]["ask"]) =>
   (ticket: number): FromWorker => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question });
 
-function createdWith({ history }: RunStart): Pick<ToolStart, "owner" | "file_ids"> {
+function createdWith({ history, agent }: RunStart): Pick<ToolStart, "owner" | "file_ids" | "skills"> {
   const created = history[0]?.event;
   if (created?.type !== "run.created") return { owner: "", file_ids: [] };
-  return { owner: nameOf(created), file_ids: created.file_ids };
+  return { owner: nameOf(created), file_ids: created.file_ids, skills: agent.skills };
 }
 
 /** Returns null if the work ended normally, or the internal error for the log and the run. */

@@ -27,6 +27,15 @@ interface Entry {
   unpacked: number;
 }
 
+/** An entry of the central directory as it stands there, for readers that trust none of it. */
+export interface RawEntry extends Entry {
+  /** Bytes of its name. */
+  name: Uint8Array;
+  crc: number;
+  /** Type and permissions of Unix (`st_mode`); null if the archive comes from a system without them. */
+  mode: number | null;
+}
+
 /**
  * An archive in memory. Entries are found by the central directory only, and unpacked on demand up to what is left of
  * one limit for all, because declared sizes cannot be trusted.
@@ -51,10 +60,17 @@ export function openZip(bytes: Uint8Array): Archive {
 }
 
 function directoryOf(bytes: Uint8Array, view: DataView): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const entry of rawEntries(bytes, view)) entries.set(plainName(new TextDecoder().decode(entry.name)), entry);
+  return entries;
+}
+
+const unixSystems = new Set([3, 19]);
+
+function* rawEntries(bytes: Uint8Array, view: DataView): Generator<RawEntry> {
   const { count, start, shift } = endRecord(bytes, view);
   let at = start;
   if (count > entriesLimit) throw tooLarge(`The archive has more than ${entriesLimit} entries.`);
-  const entries = new Map<string, Entry>();
   for (let left = count; left > 0; left--) {
     if (view.getUint32(at, true) !== directoryMark) throw unreadable("Its archive is damaged.");
     const [name, extra, comment] = [28, 30, 32].map((field) => view.getUint16(at + field, true)) as [
@@ -63,16 +79,35 @@ function directoryOf(bytes: Uint8Array, view: DataView): Map<string, Entry> {
       number,
     ];
     const [unpacked, packed, offset] = sizesOf(view, at, at + 46 + name, extra);
-    entries.set(plainName(new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + name))), {
+    yield {
+      name: bytes.subarray(at + 46, at + 46 + name),
       encrypted: (view.getUint16(at + 8, true) & 1) === 1,
       method: view.getUint16(at + 10, true),
+      crc: view.getUint32(at + 16, true),
+      mode: unixSystems.has(view.getUint8(at + 5)) ? view.getUint16(at + 40, true) : null,
       packed,
       unpacked,
       start: offset + shift,
-    });
+    };
     at += 46 + name + extra + comment;
   }
-  return entries;
+}
+
+/**
+ * Lists an archive's entries as they stand in its central directory, in its order. `unpackRaw` unpacks one.
+ */
+export function listRawEntries(bytes: Uint8Array): RawEntry[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return catchDamage(() => [...rawEntries(bytes, view)]);
+}
+
+/** Unpacks an entry to at most `room` bytes. Throws if its size or its checksum is another one than stated. */
+export function unpackRaw(bytes: Uint8Array, entry: RawEntry, room: number): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const content = catchDamage(() => unpack(bytes, view, entry, room));
+  if (content.length !== entry.unpacked || Bun.hash.crc32(content) !== entry.crc)
+    throw unreadable("Its archive is damaged.");
+  return content;
 }
 
 /** Some programs write the separators of Windows, or paths from the root or the current folder. */

@@ -81,11 +81,12 @@ function call(context: QuickJSContext, library: QuickJSHandle, name: string, ...
 /** Installs the few host functions, which programs see only through the library. */
 function install(
   context: QuickJSContext,
-  { files: inputFiles, memory_mb }: Program,
+  { files: ownFiles, mounted = [], memory_mb }: Program,
   io: ProgramIo,
   files: Files,
   end: (kind: GuestEnd["kind"], text: string) => void,
 ): QuickJSHandle {
+  const inputFiles = [...ownFiles, ...mounted];
   const json = (handle: QuickJSHandle | undefined) => JSON.parse(context.getString(handle ?? context.undefined));
   const toHandle = (value: unknown) => context.newString(JSON.stringify(value));
   const find = (handle: QuickJSHandle | undefined) => {

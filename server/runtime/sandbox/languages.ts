@@ -2,8 +2,8 @@ import type { CodeLanguage } from "../../domain/agent-snapshot.ts";
 
 /**
  * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (pages of images with text),
- * `scanned-parts` (documents with such pages attached) or `capsules`, to draw `pages` of PDFs, or to attack its own jail
- * in `self-test`.
+ * `scanned-parts` (documents with such pages attached), `capsules` or `skills`, to draw `pages` of PDFs, or to attack its
+ * own jail in `self-test`.
  */
 export type ChildLanguage =
   | CodeLanguage
@@ -13,6 +13,7 @@ export type ChildLanguage =
   | "scanned-parts"
   | "pages"
   | "capsules"
+  | "skills"
   | "self-test";
 
 /** Settings of a language in the sandbox. */
@@ -87,6 +88,14 @@ export const languages: Record<ChildLanguage, Language> = {
     data_mb: 3000,
     overhead_mb: 300,
     cpu_seconds: 60,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 0,
+  },
+  skills: {
+    data_mb: 3000,
+    overhead_mb: 300,
+    cpu_seconds: 40,
     environment: [littleMachineCode],
     load_ms: 20_000,
     spares: 0,

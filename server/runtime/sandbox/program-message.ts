@@ -1,19 +1,33 @@
 import { decodeFrameHeader, encodeFrameHeader } from "./frame-header.ts";
-import type { Program } from "./program.ts";
+import type { Program, ProgramFile } from "./program.ts";
 
 /** Encodes a program for the child: a head, and the bytes of its files. */
-export function encodeProgram({ files, ...program }: Program): Uint8Array[] {
-  const head = { ...program, files: files.map(({ name, bytes }) => ({ name, size: bytes.length })) };
-  return [encodeFrameHeader(head), ...files.map(({ bytes }) => bytes)];
+export function encodeProgram({ files, mounted = [], ...program }: Program): Uint8Array[] {
+  const head: Head = {
+    ...program,
+    files: files.map(sizeOf),
+    ...(mounted.length > 0 && { mounted: mounted.map(sizeOf) }),
+  };
+  return [encodeFrameHeader(head), ...files.map(({ bytes }) => bytes), ...mounted.map(({ bytes }) => bytes)];
 }
+
+const sizeOf = ({ name, bytes }: ProgramFile): FileSize => ({ name, size: bytes.length });
 
 /** Decodes a program. `read` returns this many bytes, or null if the server has closed the pipe. */
 export function decodeProgram(read: (length: number) => Uint8Array<ArrayBuffer> | null): Program | null {
   const head = decodeFrameHeader<Head>(read);
   if (!head) return null;
-  const { files, ...program } = head;
-  const contents = files.map(({ name, size }) => ({ name, bytes: read(size) }));
-  return { ...program, files: contents.flatMap(({ name, bytes }) => (bytes ? [{ name, bytes }] : [])) };
+  const { files, mounted = [], ...program } = head;
+  const readFile = ({ name, size }: FileSize): ProgramFile[] => {
+    const bytes = read(size);
+    return bytes ? [{ name, bytes }] : [];
+  };
+  return { ...program, files: files.flatMap(readFile), mounted: mounted.flatMap(readFile) };
 }
 
-type Head = Omit<Program, "files"> & { files: { name: string; size: number }[] };
+interface FileSize {
+  name: string;
+  size: number;
+}
+
+type Head = Omit<Program, "files" | "mounted"> & { files: FileSize[]; mounted?: FileSize[] };

@@ -16,6 +16,8 @@ export interface Program {
    */
   arguments: Record<string, unknown> | null;
   files: readonly ProgramFile[];
+  /** Read-only files outside of the folder of input files, by their whole path, such as `/skills/pdf/SKILL.md`. */
+  mounted?: readonly ProgramFile[];
   timeout_ms: number;
   memory_mb: number;
 }

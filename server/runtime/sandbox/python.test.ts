@@ -193,6 +193,34 @@ to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8A
     expect(await run(caught("sys.exit(3)"))).toMatchObject({ error: { code: "code_error", message: "SystemExit: 3" } });
   });
 
+  test("sees mounted files at their paths, and can change neither them nor their folders", async () => {
+    const mounted = [
+      { name: "/skills/pdf/scripts/add.py", bytes: bytes("def add(a, b):\n    return a + b\n") },
+      { name: "/skills/pdf/SKILL.md", bytes: bytes("# How\n") },
+    ];
+    const code = `
+import os, sys
+sys.path.insert(0, "/skills/pdf/scripts")
+from add import add
+
+def refused(act):
+    try:
+        act()
+        return False
+    except OSError:
+        return True
+
+[add(2, 3), sorted(os.listdir("/skills/pdf")), open("/skills/pdf/SKILL.md").read(),
+ refused(lambda: open("/skills/pdf/SKILL.md", "w")), refused(lambda: open("/skills/pdf/new", "w")),
+ refused(lambda: os.remove("/skills/pdf/SKILL.md"))]`;
+    const { result, error } = await run(code, { mounted });
+    expect([result, error]).toEqual([[5, ["SKILL.md", "scripts"], "# How\n", true, true, true], null]);
+    for (const name of ["/skills/../etc/x", "skills/a", "/skills/a\\b"])
+      expect((await run("1", { mounted: [{ name, bytes: bytes("x") }] })).error).toMatchObject({
+        code: "sandbox_failed",
+      });
+  });
+
   test("can use all of its memory limit", async () => {
     const code = "all = [bytearray(10 ** 6) for _ in range(900)]\nlen(all)";
     expect(await run(code, { memory_mb: 1024 })).toMatchObject({ result: 900, error: null });

@@ -8,7 +8,7 @@ import { isShallow } from "../../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { fileTaker } from "./file-taker.ts";
 import { boundGrowth, outOfMemory } from "./memory-growth.ts";
-import type { Program, ProgramError } from "./program.ts";
+import type { Program, ProgramError, ProgramFile } from "./program.ts";
 import driverSource from "./python-driver.py" with { type: "text" };
 import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
 import type { LoadRuntime, ProgramEnd, ProgramIo } from "./runtime.ts";
@@ -82,16 +82,29 @@ function layOutZones(fs: Interpreter["FS"], zones: PackedFiles): void {
   }
 }
 
-function layOut(fs: Interpreter["FS"], { files }: Program): void {
+function layOut(fs: Interpreter["FS"], { files, mounted = [] }: Program): void {
   for (const folder of [input, output]) fs.mkdir(folder);
   for (const { name, bytes } of files) {
     fs.writeFile(`${input}/${name}`, bytes);
     fs.chmod(`${input}/${name}`, 0o444);
   }
   fs.chmod(input, 0o555);
+  layOutMounted(fs, mounted);
   fs.mkdirTree("/mnt");
   fs.symlink(output, alternativeFolder);
   fs.chdir(output);
+}
+
+/** Writes files and then makes them and their folders read-only. */
+function layOutMounted(fs: Interpreter["FS"], files: readonly ProgramFile[]): void {
+  const folders = new Set<string>();
+  for (const { name, bytes } of files) {
+    fs.mkdirTree(dirname(name));
+    fs.writeFile(name, bytes);
+    fs.chmod(name, 0o444);
+    for (let folder = dirname(name); folder !== "/"; folder = dirname(folder)) folders.add(folder);
+  }
+  for (const folder of folders) fs.chmod(folder, 0o555);
 }
 
 function printTo(python: Interpreter, io: ProgramIo): void {

@@ -1,4 +1,5 @@
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
+import { pathFault } from "../../domain/skills.ts";
 import { build } from "../../lib/build-info.ts";
 import type { FairOptions } from "../../lib/fair-queue/fair-semaphore.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
@@ -48,18 +49,20 @@ export function createSandbox({ level, places = programPlaces, spares = 2, idle_
 /** Error message of a lean build. */
 export const noPython = "This is a lean build of runnel, without Python.";
 
-function refuse({ language, code, files }: Program, level: SandboxLevel): string | null {
+function refuse({ language, code, files, mounted = [] }: Program, level: SandboxLevel): string | null {
   if (level === "off") return "Code does not run on this server.";
   if (language === "python" && build.lean) return noPython;
   if (language === "python" && level !== "strict") {
     return "Python runs only where the system can enforce the sandbox (Linux with Landlock and seccomp).";
   }
   if (Buffer.byteLength(code) > bounds.source) return `The code is larger than ${bounds.source} bytes.`;
-  if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > bounds.input) {
+  if ([...files, ...mounted].reduce((sum, { bytes }) => sum + bytes.length, 0) > bounds.input) {
     return `The files are larger than ${bounds.input} bytes in all.`;
   }
   const invalidFile = files.find(({ name }) => !isPlainName(name));
-  return invalidFile ? `${JSON.stringify(invalidFile.name)} is not a valid file name.` : null;
+  if (invalidFile) return `${JSON.stringify(invalidFile.name)} is not a valid file name.`;
+  const invalidPath = mounted.find(({ name }) => !name.startsWith("/") || pathFault(name.slice(1)) !== null);
+  return invalidPath ? `${JSON.stringify(invalidPath.name)} is not a valid path.` : null;
 }
 
 const refused = (message: string): ProgramOutcome => ({

@@ -32,6 +32,7 @@ import { providers } from "../../domain/providers.ts";
 import type { Needs, ToolRequest } from "../../domain/run-event.ts";
 import { runStatuses } from "../../domain/run-state.ts";
 import { environments, type Permission } from "../../domain/scope.ts";
+import type { SkillHead } from "../../domain/skills.ts";
 import type { VariableValues } from "../../domain/variable.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 
@@ -409,6 +410,34 @@ export const fileChunks = sqliteTable("file_chunks", {
   blob_id: text().notNull(),
   position: integer().notNull(),
   content: bytes().notNull(),
+});
+
+export const skills = sqliteTable("skills", {
+  ...own,
+  name: text().notNull(),
+  version: integer().notNull(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
+
+export const skillVersions = sqliteTable("skill_versions", {
+  ...scope,
+  skill_id: text().notNull(),
+  version: integer().notNull(),
+  head: json<SkillHead>().notNull(),
+  sha256: text().notNull(),
+  bytes: integer().notNull(),
+  files: integer().notNull(),
+  created_at_ms: integer().notNull(),
+});
+
+export const skillFiles = sqliteTable("skill_files", {
+  ...scope,
+  skill_id: text().notNull(),
+  version: integer().notNull(),
+  path: text().notNull(),
+  sha256: text().notNull(),
+  bytes: integer().notNull(),
 });
 
 export const files = sqliteTable("files", {

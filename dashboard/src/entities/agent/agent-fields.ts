@@ -32,6 +32,7 @@ export interface Draft {
   other_settings: string;
   tools: string[];
   tool_loading: ToolLoading;
+  skills: Definition["skills"];
   max_turns: string;
   max_cost_usd: string;
   max_total_tokens: string;
@@ -198,6 +199,11 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Output schema",
     typed: (it) => ({ output_schema: json(it?.output_schema) }),
     read: (_, { json }) => json("output_schema", "object") ?? null,
+  },
+  skills: {
+    word: "Skills",
+    typed: (it) => ({ skills: it?.skills ?? [] }),
+    read: ({ skills }) => skills,
   },
   prompt_caching: {
     word: "Prompt caching",

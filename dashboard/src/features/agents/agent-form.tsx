@@ -26,6 +26,7 @@ import { Select } from "../../ui/forms/select.tsx";
 import { FallbackModels } from "./fallback-models.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
+import { SkillPicker } from "./skill-picker.tsx";
 import { behaviorOf, exampleScript } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
 import { VariablesField } from "./variables-field.tsx";
@@ -80,6 +81,12 @@ export function AgentForm(props: AgentFormProps) {
         <ToolPicker chosen={draft.tools} fault={fieldErrors.tools} onChoose={(tools) => set({ tools })} />
         <ToolLoadingField {...props} />
         <ProviderToolsField {...props} />
+      </FormSection>
+      <FormSection
+        title="Skills"
+        about="Folders with instructions and files, which the model loads when a task needs them."
+      >
+        <SkillPicker chosen={draft.skills} fault={fieldErrors.skills} onChoose={(skills) => set({ skills })} />
       </FormSection>
       <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">
         <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />

@@ -28,6 +28,7 @@ const agent: Definition = {
   variables: [],
   snippets: [],
   budget: { max_tool_calls: 3 },
+  skills: [],
   memory: null,
   tool_loading: "auto",
   prompt_caching: "auto",

@@ -27,6 +27,7 @@ const agent: FullAgent = {
   model_settings: { temperature: 0.5, parallel_tool_calls: false },
   tools: [{ id: "tool_1", name: "look", type: "http" }],
   max_turns: 25,
+  skills: [],
   memory: {
     stores: [],
     history: { mode: "none", max_messages: 20 },

@@ -1,8 +1,8 @@
 import { invalid } from "../../../http/errors.ts";
 import { chunksOf } from "../../../http/json-body.ts";
+import { type PartHead, readBoundary, readMultipart } from "../../../http/multipart.ts";
 import { entryOf } from "../../../lib/collections.ts";
 import { requireValue } from "../../../lib/require-value.ts";
-import { type PartHead, readBoundary, readMultipart } from "../../../resources/files/multipart.ts";
 import { wordIn } from "./lists.ts";
 
 /** Purposes of files, from OpenAI's words. Files for batches, fine-tuning and evaluations are not supported. */

@@ -5,6 +5,7 @@ import { findInfiniteNumber, jsonFault } from "../../../lib/json-limits.ts";
 import { bounds } from "../../sandbox/bounds.ts";
 import type { Program, ProgramFile, ProgramOutcome } from "../../sandbox/program.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
+import { filesOfSkills } from "./skill-folders.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
 
 /** Runs the tool's function, or the code that the model wrote, in a sandboxed process of its own. */
@@ -13,7 +14,10 @@ export const run: ToolRunner<CodeTool> = async (call, { code }, context, signal)
   if (place !== null) return toolError("invalid_arguments", `${place}: no number of a program is so large.`, 0);
   const files = await inputFiles([...code.file_ids, ...context.fileIds], context);
   if ("error" in files) return files;
-  const outcome = await context.sandbox.run(programOf(code, call, files), signal);
+  const room = files.reduce((left, { bytes }) => left - bytes.length, bounds.input as number);
+  const mounted = await filesOfSkills(context, room);
+  if ("error" in mounted) return mounted;
+  const outcome = await context.sandbox.run({ ...programOf(code, call, files), mounted }, signal);
   return done(outcome, await Promise.all(outcome.files.map((file) => context.keepFile(file))));
 };
 

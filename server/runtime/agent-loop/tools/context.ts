@@ -1,6 +1,7 @@
 import type { HttpTool, McpTool, ToolSnapshot } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
+import type { PinnedSkill } from "../../../domain/skills.ts";
 import type { Egress } from "../../../lib/egress.ts";
 import type { McpClient } from "../../mcp/client.ts";
 import type { Standing } from "../../models/spend-guard.ts";
@@ -39,6 +40,8 @@ export interface ToolContext {
   readFile(id: string, most: number): Promise<ProgramFile | "missing" | "too_large">;
   /** Files of the run, which code tools get in addition to their own. */
   fileIds: readonly string[];
+  /** Skills of the run's agent, whose files code tools see. */
+  skills?: readonly PinnedSkill[];
   sandbox: Pick<Sandbox, "run">;
   mcp: Pick<McpClient, "callTool">;
   now(): number;

@@ -1,4 +1,4 @@
-import { AppError } from "../../domain/errors.ts";
+import { AppError } from "../domain/errors.ts";
 
 // Our own parser: streaming libraries are unmaintained, or do not report what they skipped of a malformed body, and the
 // others hold every part in memory.
