@@ -120,14 +120,34 @@ export interface MemoryTool extends ToolBase {
   memory: { operation: MemoryOperation; stores: ToolStore[] };
 }
 
+/** Part of the conversation that goes along with a handoff. */
+export const handoffFilters = ["all", "last_message", "no_tool_calls"] as const;
+export type HandoffFilter = (typeof handoffFilters)[number] | { messages: number };
+
+/** A handoff of an agent: the agent that may go on with its conversations. */
+export interface AgentHandoff {
+  agent_id: string;
+  /** Tells the model when to hand over; absent: the other agent's description. */
+  description?: string;
+  filter: HandoffFilter;
+}
+
+/** Hands the conversation over to another agent. It comes with the agent's handoffs; it cannot be created. */
+export interface HandoffTool extends ToolBase {
+  type: "handoff";
+  http: null;
+  handoff: { agent_id: string; filter: HandoffFilter };
+}
+
 /** A tool as pinned by a run. */
-export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool;
+export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool | HandoffTool;
 
 /** A tool of an exported or imported trace, which nothing can call: it has no settings. */
 export interface ExportedTool extends ToolBase {
   type: ToolSnapshot["type"];
   http: null;
   memory?: MemoryTool["memory"];
+  handoff?: HandoffTool["handoff"];
 }
 
 export const memoryKindNames = ["vector", "kv"] as const;
@@ -260,4 +280,6 @@ export interface AgentSnapshot {
   memory?: MemoryPolicy<PinnedStore>;
   /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */
   unavailable?: { tool: string; message: string }[];
+  /** Agents that its runs can reach by handoffs, without teams of their own; absent: none. */
+  team?: AgentSnapshot[];
 }

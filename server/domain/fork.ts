@@ -225,7 +225,8 @@ function isKept(
 ): boolean {
   if (event.type.startsWith("run.")) return false;
   const isWord = event.type === "guardrail.decided";
-  if (isWord && event.guardrail.on === "input") return !edits.input;
+  // A decision about the input after a handoff belongs to its call.
+  if (isWord && event.guardrail.on === "input" && event.tool_call_id === null) return !edits.input;
   if (event.type === "history.loaded") return true;
   if (event.type === "documents.attached") return !edits.documents;
   if (!end) return false;

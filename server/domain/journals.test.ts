@@ -19,12 +19,13 @@ const [first, second, third] = [namesOf("v1"), namesOf("v2-memory"), namesOf("v2
 const names = [...first, ...second, ...third];
 
 test("the corpus has journals of every kind of run", () => {
-  expect([first.length, second.length, third.length]).toEqual([11, 13, 20]);
+  expect([first.length, second.length, third.length]).toEqual([11, 13, 21]);
   const types = new Set(names.flatMap((name) => read(name).map(({ event }) => event.type)));
   expect([...types].sort()).toEqual([
     "context.compacted",
     "documents.attached",
     "guardrail.decided",
+    "handoff.completed",
     "history.loaded",
     "memory.retrieved",
     "output.rejected",

@@ -14,17 +14,23 @@ export interface PendingJudgement {
 
 /** Returns the input and external outputs that judges have not checked yet. */
 export function pendingJudgements(
-  { run, calls, decisions }: RunState,
+  { run, calls, decisions: all, handoffs }: RunState,
   { guardrails }: AgentSnapshot,
 ): PendingJudgement[] {
+  const handoff = handoffs.at(-1);
+  // Earlier decisions are those of another agent's rules.
+  const decisions = handoff ? all.slice(handoff.decisions) : all;
   return (guardrails ?? []).flatMap(({ type, on }, index) => {
     if (type !== "llm_judge") return [];
     const isPending = ({ on: point, tool_call_id }: Pick<PendingJudgement, "on" | "tool_call_id">): boolean =>
       !decisions.some(
-        ({ guardrail, tool_call_id: about }) =>
-          guardrail.index === index && guardrail.on === point && about === tool_call_id,
+        (decision) =>
+          decision.guardrail.index === index &&
+          decision.guardrail.on === point &&
+          decision.tool_call_id === tool_call_id,
       );
-    const input = { index, on: "input", tool_call_id: null, text: wholeText(toRequestInput(run)) } as const;
+    const about = handoff?.tool_call_id ?? null;
+    const input = { index, on: "input", tool_call_id: about, text: wholeText(toRequestInput(run)) } as const;
     const outputs = on.includes("tool_output") ? calls.filter(isGiven).map((call) => outputOf(call, index)) : [];
     return [...(on.includes("input") ? [input] : []), ...outputs].filter(isPending);
   });

@@ -4,6 +4,7 @@ import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import type { AgentSnapshot, ToolSnapshot } from "./agent-snapshot.ts";
 import { completeCall, stepTypeOf } from "./complete-call.ts";
+import { activeAgent } from "./handoff.ts";
 import { limits } from "./limits.ts";
 import type { AssistantPart, FinishReason, JsonSchema } from "./model-call.ts";
 import { replayPosition, usedPositions } from "./replay-lookup.ts";
@@ -21,13 +22,14 @@ type Asked = Extract<AssistantPart, { type: "tool_call" }>;
 export function requestCalls(
   parts: readonly AssistantPart[],
   state: RunState,
-  agent: AgentSnapshot,
+  pinned: AgentSnapshot,
   {
     first = state.steps,
     words = noWords,
     finish = null,
   }: { first?: number; words?: ReadonlyMap<string, Word>; finish?: FinishReason | null } = {},
 ): RunEvent[] {
+  const agent = activeAgent(state, pinned);
   const cut = finish && cutOff[finish];
   const toolCalls = parts.filter((part) => part.type === "tool_call");
   const usedIndexes = usedPositions(state.calls);
@@ -91,7 +93,9 @@ function request(
   if (cut) read.error = cut;
   if (typeof word === "object") read.error = { code: "guardrail_blocked", message: word.blocked };
   const isAsked = word === "needs_approval";
-  const recorded = read.error ? null : onRecord({ tool: part.name, arguments: read.arguments });
+  // A handoff has no effect outside of the run, so it is made again instead of being taken from a record.
+  const recorded =
+    read.error || tool?.type === "handoff" ? null : onRecord({ tool: part.name, arguments: read.arguments });
   // No approval or output is needed for recorded calls, nor for those that are not run.
   const isSettled = read.error || !tool || recorded !== null;
   const needs = isSettled ? null : isAsked ? "approval" : needsOf(tool, read.arguments);
@@ -99,8 +103,7 @@ function request(
     id: part.id,
     step_index,
     turn_index,
-    // Memory tools and tools of the request are not stored, so they have no id to look up.
-    tool_id: tool && tool.type !== "memory" && !tool.of_request ? tool.id : null,
+    tool_id: tool && isStored(tool) ? tool.id : null,
     tool: part.name,
     type: tool?.type ?? "unknown",
     arguments: read.arguments,
@@ -119,6 +122,10 @@ function request(
   ];
   return read.error ? [...startEvents, ...refusal(call, read.error)] : startEvents;
 }
+
+/** Memory tools, handoffs and tools of the request are not stored, so they have no id to look up. */
+const isStored = ({ type, of_request }: ToolSnapshot): boolean =>
+  type !== "memory" && type !== "handoff" && !of_request;
 
 /** Parses a call's arguments and returns their fault, if any; `{}` if they are not a valid object. */
 function readArguments(

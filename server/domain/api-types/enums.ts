@@ -22,6 +22,7 @@ export const frameNames = [
   "subagent.started",
   "subagent.waiting",
   "subagent.resumed",
+  "handoff.completed",
   "guardrail.passed",
   "guardrail.triggered",
   "output.rejected",
@@ -85,6 +86,7 @@ export const webhookTopics = {
   "run.failed": "A run failed, or was cancelled.",
   "run.requires_action": "A run waits for an output or an approval.",
   "tool.requested": "A model asked for a tool.",
+  "handoff.completed": "An agent handed a conversation over to another one.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
   "alert.opened": "Something needs attention.",
@@ -101,6 +103,7 @@ export const topicOfRunEvent: { readonly [Type in RunEventType]?: WebhookEvent }
   "run.cancelled": "run.failed",
   "run.requires_action": "run.requires_action",
   "tool.requested": "tool.requested",
+  "handoff.completed": "handoff.completed",
 };
 
 /** Test event, sent on request to one webhook regardless of its topics. */

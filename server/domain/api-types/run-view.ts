@@ -124,6 +124,7 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
     case "subagent.resumed":
       changeTool(view, data, { state: "running" });
       break;
+    case "handoff.completed":
     case "guardrail.passed":
     case "guardrail.triggered":
     case "output.rejected":

@@ -181,6 +181,7 @@ const dataOf = {
   "run.completed": ofRunOnly,
   "run.failed": ofRunOnly,
   "run.requires_action": ofRunOnly,
+  "handoff.completed": ofRunOnly,
   "tool.requested": t.named(
     "WebhookToolCallData",
     t.object({

@@ -20,6 +20,7 @@ import {
   pinnedFields,
   readDefinition,
 } from "./definition.ts";
+import { handoffTools, reachedBy, withinTeam } from "./handoffs.ts";
 import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
@@ -58,7 +59,22 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       throw new AppError("model_not_available", `${param}: None of this key's agents has this model.`, { param });
   }
 
+  const handoffsOf = (scope: Scope) => (id: string) => {
+    const row = rows.get(scope, id);
+    return row ? readDefinition<Definition>(row.definition).handoffs : [];
+  };
+
+  /** Returns the agent with those that its runs can reach by handoffs. */
   function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
+    const agent = buildAlone(scope, id, overrides);
+    const reached = reachedBy(id, handoffsOf(scope)).filter((each) => rows.get(scope, each));
+    if (reached.length === 0) return agent;
+    const ids = new Set([id, ...reached]);
+    const team = reached.map((each) => withinTeam(buildAlone(scope, each, {}), ids));
+    return { ...withinTeam(agent, ids), team };
+  }
+
+  function buildAlone(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
     const row = rows.find(scope, id);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: toolIds, model: one, models: several, ...different } = overrides;
@@ -80,6 +96,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
         checkProviderTools(each, definition.provider_tools, tools.length > 0, "overrides.");
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
+    for (const { name } of ofMemory) names.add(name);
+    const ofHandoffs = handoffTools(definition.handoffs, targetIn(scope), names);
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
     return {
       id,
@@ -88,14 +106,21 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       model,
       instructions,
       settings,
-      tools: [...tools, ...ofMemory],
+      tools: [...tools, ...ofMemory, ...ofHandoffs],
       max_turns,
       ...rest,
       ...(unavailable.length > 0 && { unavailable }),
     };
   }
 
+  const targetIn = (scope: Scope) => (id: string) => {
+    const row = rows.get(scope, id);
+    return row && { name: row.name, description: readDefinition<Definition>(row.definition).description };
+  };
+
   return {
+    /** Returns the agent and those that its runs can reach by handoffs. */
+    reached: (scope: Scope, id: string): string[] => [id, ...reachedBy(id, handoffsOf(scope))],
     /** Returns the agent as a run pins it, with the run's overrides applied. */
     snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
       if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);

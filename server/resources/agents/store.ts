@@ -27,6 +27,7 @@ import {
   type ToolReference,
   withoutScript,
 } from "./definition.ts";
+import { requireHandoffs } from "./handoffs.ts";
 import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
 import type { CreateAgent, Definition, UpdateAgent } from "./schema.ts";
@@ -103,6 +104,7 @@ export function createAgentStore({
       const tools = attached.require(scope, input.tools ?? []);
       const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
+      requireHandoffs(scope, definition.handoffs, null, hasAgent);
       const metadata = input.metadata ?? {};
       const { name } = input;
       for (const each of models) checkProviderTools(each, definition.provider_tools, tools.length > 0);
@@ -149,6 +151,7 @@ export function createAgentStore({
       if (!isAsBefore) checkSettings(after.model, after.model_settings, (name) => hasSecret(scope, name));
       for (const each of after.models ?? [after.model])
         checkProviderTools(each, after.provider_tools, after.tools.length > 0);
+      if (input.handoffs) requireHandoffs(scope, after.handoffs, id, hasAgent);
       if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });
@@ -170,7 +173,9 @@ export function createAgentStore({
     get: ({ project_id, environment }: Scope, id: string) => agentCache.of(project_id, environment, id),
     /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
     toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
-      tools ?? attached.of(scope, id).map((each) => each.id),
+      pins
+        .reached(scope, id)
+        .flatMap((each, index) => (index === 0 && tools) || attached.of(scope, each).map((tool) => tool.id)),
     has: hasAgent,
     /** Agents that the viewer may use through a protocol, oldest first, without their tools. */
     throughProtocol: (viewer: Viewer, protocol: ProtocolName) =>

@@ -24,6 +24,7 @@ import { SchemaField } from "../../ui/forms/schema-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { FallbackModels } from "./fallback-models.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
+import { HandoffsField } from "./handoffs-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { behaviorOf, exampleScript } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
@@ -56,6 +57,12 @@ export function AgentForm(props: AgentFormProps) {
       <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
         <ToolPicker chosen={draft.tools} fault={fieldErrors.tools} onChoose={(tools) => set({ tools })} />
         <ProviderToolsField {...props} />
+      </FormSection>
+      <FormSection
+        title="Handoffs"
+        about="Agents that may go on with a conversation. The model gets a tool for each, and the other agent answers."
+      >
+        <HandoffsField {...json("handoffs")} />
       </FormSection>
       <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">
         <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />

@@ -38,6 +38,7 @@ const agent: FullAgent = {
   tools_count: 1,
   output_schema: null,
   guardrails: [],
+  handoffs: [],
   provider_tools: [],
   budget: null,
   prompt_caching: "auto",

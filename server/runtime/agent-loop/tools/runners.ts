@@ -4,9 +4,9 @@ import * as all from "./all.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
 import type { ToolOutcome } from "./tool-result.ts";
 
-type RunnableType = Exclude<ToolSnapshot["type"], "client">;
+type RunnableType = Exclude<ToolSnapshot["type"], "client" | "handoff">;
 
-/** Runners by type of tool. Client tools run at the client. */
+/** Runners by type of tool. Client tools run at the client, and handoffs change the run itself. */
 const runners: { [Type in RunnableType]: ToolRunner<ToolSnapshot & { type: Type }> } = all;
 
 /** Runs a call by its tool's type. */
@@ -16,7 +16,7 @@ export function runTool(
   context: ToolContext,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  if (tool.type === "client") throw new Error("A client tool runs at the client.");
+  if (tool.type === "client" || tool.type === "handoff") throw new Error(`The loop runs no ${tool.type} tool.`);
   // The runner of this type takes each tool of the type, which the compiler cannot follow through the lookup.
   const run = runners[tool.type] as ToolRunner<ToolSnapshot>;
   return run(call, tool, context, signal);
