@@ -135,8 +135,36 @@ export interface SkillTool extends ToolBase {
   skill: { operation: SkillOperation; skills: Omit<PinnedSkill, "description">[] };
 }
 
+/** Part of the conversation that goes along with a handoff. */
+export const handoffFilters = ["all", "last_message", "no_tool_calls"] as const;
+export type HandoffFilter = (typeof handoffFilters)[number] | { messages: number };
+
+/** A handoff of an agent: the agent that may go on with its conversations. */
+export interface AgentHandoff {
+  agent_id: string;
+  /** Tells the model when to hand over; absent: the other agent's description. */
+  description?: string;
+  filter: HandoffFilter;
+}
+
+/** Hands the conversation over to another agent. It comes with the agent's handoffs; it cannot be created. */
+export interface HandoffTool extends ToolBase {
+  type: "handoff";
+  http: null;
+  handoff: { agent_id: string; filter: HandoffFilter };
+}
+
 /** A tool as pinned by a run. */
-export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool | SearchTool | SkillTool;
+export type ToolSnapshot =
+  | HttpTool
+  | ClientTool
+  | CodeTool
+  | McpTool
+  | AgentTool
+  | MemoryTool
+  | SearchTool
+  | SkillTool
+  | HandoffTool;
 
 /** A tool of an exported or imported trace, which nothing can call: it has no settings. */
 export interface ExportedTool extends ToolBase {
@@ -144,6 +172,7 @@ export interface ExportedTool extends ToolBase {
   http: null;
   memory?: MemoryTool["memory"];
   skill?: SkillTool["skill"];
+  handoff?: HandoffTool["handoff"];
 }
 
 export const memoryKindNames = ["vector", "kv"] as const;
@@ -282,4 +311,6 @@ export interface AgentSnapshot {
   skills?: PinnedSkill[];
   /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */
   unavailable?: { tool: string; message: string }[];
+  /** Agents that its runs can reach by handoffs, without teams of their own; absent: none. */
+  team?: AgentSnapshot[];
 }

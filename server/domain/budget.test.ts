@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   allowance,
   type BudgetFacts,
+  budgetFrom,
   findExceeded,
   fitWorstCase,
   promptTokens,
@@ -238,4 +239,13 @@ test.each([
 ] as const)("the tightest of %p and %p is %p", (a, b, both) => {
   expect(tightestBudget(a, b)).toEqual(both);
   expect(tightestBudget(b, a)).toEqual(both);
+});
+
+test("the next agent of a run may use what it has itself, and never more than the run has left", () => {
+  const used = { usage: { ...noUsage, total_tokens: 100, cost_usd: 0.5, tool_calls: 2 }, wall_ms: 1000 };
+  const own = { max_total_tokens: 50, max_cost_usd: 0.25, max_tool_calls: 3, max_wall_ms: 500 };
+  const after = { max_total_tokens: 150, max_cost_usd: 0.75, max_tool_calls: 5, max_wall_ms: 1500 };
+  expect(budgetFrom(own, null, used)).toEqual(after);
+  expect(budgetFrom(own, { max_total_tokens: 120 }, used)).toEqual({ ...after, max_total_tokens: 120 });
+  expect(budgetFrom({}, { max_total_tokens: 120 }, used)).toEqual({ max_total_tokens: 120 });
 });

@@ -195,6 +195,18 @@ export function tightestBudget(a: Budget | null | undefined, b: Budget | null | 
   return Object.keys(limits).length > 0 ? limits : null;
 }
 
+/** Returns the budget of a run whose next agent has one of its own: what it has used, and as much as that agent may. */
+export function budgetFrom(own: Budget, budget: Budget | null | undefined, { usage, wall_ms }: BudgetFacts): Budget {
+  const { max_cost_usd, max_total_tokens, max_tool_calls, max_wall_ms } = own;
+  const more: Budget = {
+    ...(max_cost_usd !== undefined && { max_cost_usd: usdOf(nanoUsd(usage.cost_usd ?? 0) + nanoUsd(max_cost_usd)) }),
+    ...(max_total_tokens !== undefined && { max_total_tokens: (usage.total_tokens ?? 0) + max_total_tokens }),
+    ...(max_tool_calls !== undefined && { max_tool_calls: usage.tool_calls + max_tool_calls }),
+    ...(max_wall_ms !== undefined && { max_wall_ms: wall_ms + max_wall_ms }),
+  };
+  return tightestBudget(budget, more) ?? more;
+}
+
 /** Returns the rest for a child run. Unknown usage leaves none. */
 export function remainingBudget(budget: Budget, facts: BudgetFacts): Budget;
 export function remainingBudget(budget: Budget | null, facts: BudgetFacts): Budget | null;

@@ -6,8 +6,8 @@ import { endStep } from "./step-events.ts";
 export type Result = Omit<ToolCompleted, "tool_call_id" | "step_index" | "tool" | "message_id">;
 
 /** Returns the step type of a tool's calls. */
-export const stepTypeOf = (toolType: string): "subagent" | "tool_call" =>
-  toolType === "agent" ? "subagent" : "tool_call";
+export const stepTypeOf = (toolType: string): "subagent" | "handoff" | "tool_call" =>
+  toolType === "agent" ? "subagent" : toolType === "handoff" ? "handoff" : "tool_call";
 
 /** Returns the result of a call and the end of its step. Both events are always appended together. */
 export function completeCall(

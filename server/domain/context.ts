@@ -3,11 +3,12 @@ import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { byteLength } from "./byte-length.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
 import { defaultFailover } from "./failover.ts";
+import { activeAgent } from "./handoff.ts";
 import type { PromptMessage } from "./model-call.ts";
 import { conversationToCut, countEarlierMessages, modelRequest } from "./prompt.ts";
 import { runError } from "./run-error.ts";
 import type { RunError } from "./run-event.ts";
-import { currentWindow, modelsOf, type RunModel } from "./run-models.ts";
+import { activeModels, currentWindow, type RunModel } from "./run-models.ts";
 import type { RunState } from "./run-state.ts";
 import { type SummaryBounds, sizeOfSummary, summarySpace } from "./summary.ts";
 
@@ -29,7 +30,8 @@ export const isTooLong = ({ model_error }: Pick<RunState, "model_error">): boole
  * Returns the compaction needed before the next model call, or null. Depends on the state and the agent only, so that
  * recovery decides the same. Only agents with a memory policy have their prompts cut.
  */
-export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan | null {
+export function planContext(state: RunState, pinned: AgentSnapshot): ContextPlan | null {
+  const agent = activeAgent(state, pinned);
   const policy = agent.memory?.context;
   const window = currentWindow(state);
   const refused = isTooLong(state);
@@ -58,7 +60,7 @@ export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan 
 /** Returns another model of the run whose window has room for the prompt, unless the model has refused the prompt. */
 export function widerModel(state: RunState, agent: AgentSnapshot): RunModel | null {
   const window = currentWindow(state);
-  const others = modelsOf(state.run).filter(({ model }) => model !== state.model);
+  const others = activeModels(state.run, state.handoffs).filter(({ model }) => model !== state.model);
   const { failover_on = defaultFailover } = agent;
   if (others.length === 0 || window === null || isTooLong(state) || !failover_on.includes("overflow")) return null;
   const size = promptSize(modelRequest(state, agent));

@@ -7,6 +7,7 @@ import { budgetMessage, tooManyCalls } from "./budget.ts";
 import { isTooLong, planContext, widerModel } from "./context.ts";
 import { dropMessages } from "./drop-messages.ts";
 import { decidedEvents } from "./guardrail-event.ts";
+import { activeAgent } from "./handoff.ts";
 import { newId } from "./ids.ts";
 import { isCutJson, jsonAnswer } from "./json-answer.ts";
 import type { JsonSchema } from "./model-call.ts";
@@ -41,7 +42,8 @@ type Command =
   | { do: "prepare"; what: Preparation }
   | { do: "compact" }
   | { do: "call_model" }
-  | { do: "run_tools"; calls: ToolCall[] };
+  | { do: "run_tools"; calls: ToolCall[] }
+  | { do: "hand_over"; calls: ToolCall[] };
 
 /** Number of crashes in a row without progress after which a run fails. */
 export const maxCrashesWithoutProgress = 3;
@@ -50,7 +52,8 @@ export const maxCrashesWithoutProgress = 3;
  * Returns the next action. Depends on the state, the pinned agent and `now` only, without I/O. The run loop, requests,
  * forks and replays all decide here.
  */
-export function decide(state: RunState, agent: AgentSnapshot, now: number): Command {
+export function decide(state: RunState, pinned: AgentSnapshot, now: number): Command {
+  const agent = activeAgent(state, pinned);
   if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
   const fail = (error: RunError): Command => record(failedEvents(state, error, now));
   if (state.stalls >= maxCrashesWithoutProgress) return fail(crashLoop(state));
@@ -71,8 +74,12 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   if (tooMany) return fail(runError("budget_exceeded", budgetMessage(tooMany), state));
   const pending = pendingCalls(state);
   const runnableCalls = pending.filter((call) => !isAwaitingAnswer(call));
-  if (runnableCalls.length > 0) return { do: "run_tools", calls: runnableCalls };
-  if (pending.length > 0) return record([pause(state, pending, now)]);
+  // A handoff comes after the other calls of its answer, whose results belong to the conversation that it hands over.
+  const toolCalls = runnableCalls.filter(({ type }) => type !== "handoff");
+  if (toolCalls.length > 0) return { do: "run_tools", calls: toolCalls };
+  const waiting = pending.filter(isAwaitingAnswer);
+  if (waiting.length > 0) return record([pause(state, waiting, now)]);
+  if (runnableCalls.length > 0) return { do: "hand_over", calls: runnableCalls };
   const last = state.messages.at(-1);
   if (last?.role === "assistant" && !state.paused && !last.interrupted)
     return record(complete(state, agent, textOf(last.parts), now));

@@ -233,7 +233,8 @@ function isKept(
   if (event.type.startsWith("run.")) return false;
   if (event.type === "guardrail.decided" && event.message_id !== undefined) return end !== null && seq <= end.seq;
   const isWord = event.type === "guardrail.decided";
-  if (isWord && event.guardrail.on === "input") return !edits.input;
+  // A decision about the input after a handoff belongs to its call.
+  if (isWord && event.guardrail.on === "input" && event.tool_call_id === null) return !edits.input;
   if (event.type === "history.loaded") return true;
   if (event.type === "documents.attached") return !edits.documents;
   if (!end) return false;

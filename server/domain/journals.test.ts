@@ -20,12 +20,13 @@ const [first, second, third, fourth] = [namesOf("v1"), namesOf("v2-memory"), nam
 const names = [...first, ...second, ...third, ...fourth];
 
 test("the corpus has journals of every kind of run", () => {
-  expect([first.length, second.length, third.length, fourth.length]).toEqual([11, 13, 20, 2]);
+  expect([first.length, second.length, third.length, fourth.length]).toEqual([11, 13, 21, 2]);
   const types = new Set(names.flatMap((name) => read(name).map(({ event }) => event.type)));
   expect([...types].sort()).toEqual([
     "context.compacted",
     "documents.attached",
     "guardrail.decided",
+    "handoff.completed",
     "history.loaded",
     "memory.retrieved",
     "output.rejected",

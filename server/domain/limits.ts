@@ -72,6 +72,9 @@ export const limits = {
   cases_per_suite: 500,
   /** Maximal number of ancestors of a child run. */
   agent_depth: 5,
+  handoffs_per_agent: 16,
+  handoffs_per_run: 10,
+  agents_per_team: 32,
   stream_readers_per_run: 20,
   queued_runs: 1000,
   /** History of a thread, as each run journals it. */
@@ -155,6 +158,9 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   budget_tokens: "Highest `max_total_tokens` of a budget.",
   cases_per_suite: "Runs that a suite pins.",
   agent_depth: "Runs above one that a call of an agent started.",
+  handoffs_per_agent: "Agents that one agent may hand its conversations over to.",
+  handoffs_per_run: "Handoffs of a run; after them the agent answers itself.",
+  agents_per_team: "Agents that a run can reach by handoffs, over others too.",
   stream_readers_per_run: "Open streams of one run.",
   queued_runs: "Runs of a project and environment that wait for a slot.",
   history_bytes: "Length of a thread's messages that a run is given.",

@@ -16,9 +16,12 @@ export interface PendingJudgement {
 
 /** Returns the input and external outputs that judges have not checked yet. */
 export function pendingJudgements(
-  { run, calls, messages, decisions }: RunState,
+  { run, calls, messages, decisions: all, handoffs }: RunState,
   { guardrails }: AgentSnapshot,
 ): PendingJudgement[] {
+  const handoff = handoffs.at(-1);
+  // Earlier decisions are those of another agent's rules.
+  const decisions = handoff ? all.slice(handoff.decisions) : all;
   return (guardrails ?? []).flatMap(({ type, on }, index) => {
     if (type !== "llm_judge") return [];
     const isPending = ({ on: point, tool_call_id, message_id }: PendingJudgement): boolean =>
@@ -26,7 +29,8 @@ export function pendingJudgements(
         ({ guardrail, tool_call_id: about, message_id: said }) =>
           guardrail.index === index && guardrail.on === point && about === tool_call_id && said === message_id,
       );
-    const input = { index, on: "input", tool_call_id: null, text: wholeText(toRequestInput(run)) } as const;
+    const about = handoff?.tool_call_id ?? null;
+    const input = { index, on: "input", tool_call_id: about, text: wholeText(toRequestInput(run)) } as const;
     const steered = messages.flatMap((message): PendingJudgement[] =>
       message.role === "user" && message.steered
         ? [{ index, on: "input", tool_call_id: null, message_id: message.id, text: message.content }]

@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { documentsMessage } from "./documents-prompt.ts";
+import { activeAgent, beforeHandoff, conversationFor, type PromptParts } from "./handoff.ts";
 import type { AssistantPart, MessageFile, ModelRequest, ModelSettings, PromptMessage } from "./model-call.ts";
 import { passagesMessage } from "./passages.ts";
 import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
@@ -13,21 +14,21 @@ import { createRenderer, hasTemplate } from "./variables.ts";
 
 /**
  * Returns the request of the next model call. Depends on the journal and the pinned agent only, so that a journal
- * always gives the same prompt. Compacted messages are replaced by their summary.
+ * always gives the same prompt. Compacted messages are replaced by their summary. After a handoff it is the request of
+ * the agent that answers now.
  */
-export function modelRequest(state: RunState, agent: AgentSnapshot): ModelRequest {
-  const { before, input, own } = promptParts(state);
+export function modelRequest(state: RunState, pinned: AgentSnapshot): ModelRequest {
+  const agent = activeAgent(state, pinned);
   const { compacted } = state;
-  const left_out = compacted?.left_out ?? 0;
   const render = createRenderer(agent, state.run.variables);
+  const { before, input, own } = sentParts(state);
   const messages: PromptMessage[] = [
     { role: "system", content: (render ? render(agent.instructions) : agent.instructions) + skillsText(agent) },
-    ...summaryMessage(compacted?.summary ?? null),
-    ...before.slice(left_out),
+    ...before,
     ...documentsMessage(state),
     ...passagesMessage(state),
     ...(input ? [input] : []),
-    ...own.slice(Math.max(0, left_out - before.length)),
+    ...own,
   ];
   const outputMax = compacted?.tool_output_max_bytes ?? agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
@@ -35,7 +36,11 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
     tools: modelTools(wholeConversation(state), agent, (tool) =>
       render && hasTemplate(tool) ? render(tool.description) : tool.description,
     ),
-    settings: settingsFor(agent, own, messages),
+    settings: settingsFor(agent, {
+      script_at: countAnswers(state, agent),
+      own: promptParts(state).own,
+      sent: messages,
+    }),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
   if (agent.provider_tools) request.provider_tools = agent.provider_tools;
@@ -76,17 +81,47 @@ export function conversationToCut(state: RunState): PromptMessage[] {
 }
 
 /** Number of messages before the run's input: of its thread, or sent along with it. */
-export const countEarlierMessages = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
+export const countEarlierMessages = (state: RunState): number =>
+  state.handoffs.length > 0 ? promptParts(state).before.length : countBeforeInput(state);
+
+const countBeforeInput = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
 
 /** The messages of the thread and of the run, also those that are left out of the prompt. */
 export const wholeConversation = (state: RunState): PromptMessage[] => [...state.history, ...conversation(state)];
 
 /** Splits the conversation into the messages before the input, the input, and those after it. */
-function promptParts(state: RunState) {
+function promptParts(state: RunState): PromptParts {
+  const handoff = state.handoffs.at(-1);
+  if (handoff) {
+    const { before, input, own } = conversationFor(handoff, sentParts(beforeHandoff(state, handoff)), state.calls);
+    const since = conversation({ messages: state.messages.slice(handoff.messages), calls: state.calls });
+    return { before, input, own: [...own, ...since] };
+  }
   const all = wholeConversation(state);
-  const place = countEarlierMessages(state);
+  const place = countBeforeInput(state);
   return { before: all.slice(0, place), input: all[place], own: all.slice(place + 1) };
 }
+
+/** Returns the parts without what a compaction left out, which its summary replaces. */
+function sentParts(state: RunState): PromptParts {
+  const { before, input, own } = promptParts(state);
+  const { summary = null, left_out = 0 } = state.compacted ?? {};
+  return {
+    before: [...summaryMessage(summary), ...before.slice(left_out)],
+    input,
+    own: own.slice(Math.max(0, left_out - before.length)),
+  };
+}
+
+/** Number of answers that the agent has given in this run, including the left-out ones. */
+const countAnswers = ({ messages, run, handoffs }: RunState, { id }: AgentSnapshot): number =>
+  messages.filter(
+    (message) =>
+      message.role === "assistant" &&
+      !message.given &&
+      message.parts.length > 0 &&
+      (handoffs.length === 0 || (message.agent_id ?? run.agent_id) === id),
+  ).length;
 
 /** Message that replaces the compacted ones. */
 export const summaryMessage = (summary: string | null): PromptMessage[] =>
@@ -160,12 +195,18 @@ export function toolText({ output, error }: Pick<ToolCall, "output" | "error">):
 const withShortOutput = (message: PromptMessage, max: number): PromptMessage =>
   message.role === "tool" ? { ...message, output: truncateMiddle(message.output, max) } : message;
 
-/**
- * Returns the model's settings. A test model's script counts only the run's own answers, including the left-out ones.
- */
-function settingsFor(agent: AgentSnapshot, own: readonly PromptMessage[], sent: readonly PromptMessage[]) {
+interface Answers {
+  /** Number of the agent's own answers in the run. */
+  script_at: number;
+  /** Messages after the input, also those that are left out. */
+  own: readonly PromptMessage[];
+  sent: readonly PromptMessage[];
+}
+
+/** Returns the model's settings. A test model's script counts only the agent's own answers in the run. */
+function settingsFor(agent: AgentSnapshot, { script_at, own, sent }: Answers) {
   const { settings, tools } = agent;
-  const [script_at, seen] = [answersIn(own), answersIn(sent)];
+  const seen = answersIn(sent);
   const counted = settings.script && script_at !== seen ? { ...settings, script_at } : settings;
   const answers = script_at === 1 && isSearch(own, agent) ? 0 : script_at;
   if (!isForced(settings.tool_choice) || isOpen(settings.tool_choice, tools, answers)) return counted;

@@ -2,6 +2,7 @@ import { firstItem } from "../lib/collections.ts";
 import { planContext } from "./context.ts";
 import { decide } from "./decide.ts";
 import { describeDecision, divergence, type LocatedDivergence, promptDivergence } from "./divergence.ts";
+import { activeAgent, agentNamed } from "./handoff.ts";
 import { type CallPosition, replayCalls } from "./replay-calls.ts";
 import { requiredAction } from "./required-action.ts";
 import type { RunError, RunEvent } from "./run-event.ts";
@@ -31,6 +32,8 @@ function judged(place: CallPosition): LocatedDivergence | null | LocatedDivergen
       return place.state.to_prepare[0] === "documents" ? null : decisionDivergence(place, event, next(place));
     case "context.compacted":
       return checkCompaction(place, event);
+    case "handoff.completed":
+      return checkHandoff(place, event);
     case "run.requires_action":
     case "run.resumed":
       return checkPause(place, event);
@@ -102,6 +105,20 @@ function isAsked({ state }: CallPosition, { call }: Of<"tool.requested">): boole
   const isInAnswer =
     answer?.role === "assistant" && answer.parts.some((part) => part.type === "tool_call" && part.id === call.id);
   return isInAnswer || state.calls.some(({ id }) => id === call.id);
+}
+
+/** Checks that the agent that answers has this handoff, and that the agent to go on is still there. */
+function checkHandoff({ entry, state, agent }: CallPosition, event: Of<"handoff.completed">): LocatedDivergence | null {
+  const { tools } = activeAgent(state, agent);
+  const tool = tools.find((each) => each.type === "handoff" && each.handoff.agent_id === event.agent_id);
+  const filter = tool?.type === "handoff" && agentNamed(event.agent_id, agent) ? tool.handoff.filter : null;
+  const step = state.calls.find(({ id }) => id === event.tool_call_id)?.step_index ?? Math.max(0, state.steps - 1);
+  const message = filter === null ? "This handoff does not exist." : "Another part of the conversation goes along.";
+  const [then, now] = [
+    { agent_id: event.agent_id, filter: event.filter },
+    { agent_id: filter === null ? null : event.agent_id, filter },
+  ];
+  return divergence(entry, step, "decision", message, then, now);
 }
 
 /** Checks the number of messages left out. */

@@ -61,8 +61,9 @@ export function lastCopiedSeq(created: RunCreated): number | undefined {
 }
 
 /** Removes judges, which are models: their recorded decisions are used instead. */
-const withoutJudges = ({ guardrails, ...agent }: AgentSnapshot): AgentSnapshot => ({
+const withoutJudges = ({ guardrails, team, ...agent }: AgentSnapshot): AgentSnapshot => ({
   ...agent,
+  ...(team && { team: team.map(withoutJudges) }),
   ...(guardrails && { guardrails: guardrails.filter(({ type }) => type !== "llm_judge") }),
 });
 

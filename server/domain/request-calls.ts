@@ -4,6 +4,7 @@ import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import type { AgentSnapshot, ToolSnapshot } from "./agent-snapshot.ts";
 import { completeCall, stepTypeOf } from "./complete-call.ts";
+import { activeAgent } from "./handoff.ts";
 import { limits } from "./limits.ts";
 import type { AssistantPart, FinishReason, JsonSchema } from "./model-call.ts";
 import { wholeConversation } from "./prompt.ts";
@@ -24,13 +25,14 @@ type Asked = Extract<AssistantPart, { type: "tool_call" }>;
 export function requestCalls(
   parts: readonly AssistantPart[],
   state: RunState,
-  agent: AgentSnapshot,
+  pinned: AgentSnapshot,
   {
     first = state.steps,
     words = noWords,
     finish = null,
   }: { first?: number; words?: ReadonlyMap<string, Word>; finish?: FinishReason | null } = {},
 ): RunEvent[] {
+  const agent = activeAgent(state, pinned);
   const cut = finish && cutOff[finish];
   const toolCalls = parts.filter((part) => part.type === "tool_call");
   const usedIndexes = usedPositions(state.calls);
@@ -98,7 +100,9 @@ function request(
   if (cut) read.error = cut;
   if (typeof word === "object") read.error = { code: "guardrail_blocked", message: word.blocked };
   const isAsked = word === "needs_approval";
-  const place = read.error ? null : onRecord({ tool: part.name, arguments: read.arguments });
+  const isMadeAgain = read.error || tool?.type === "handoff";
+  // A handoff has no effect outside of the run, so it is made again instead of being taken from a record.
+  const place = isMadeAgain ? null : onRecord({ tool: part.name, arguments: read.arguments });
   // A search that is not on record calls nothing outside.
   const recorded = tool?.type === "tool_search" && place === missingSeq ? null : place;
   // No approval or output is needed for recorded calls, nor for those that are not run.
@@ -108,7 +112,6 @@ function request(
     id: part.id,
     step_index,
     turn_index,
-    // Tools of memory and skills, the search tool and tools of the request are not stored, so they have no id to look up.
     tool_id: tool && isStored(tool) ? tool.id : null,
     tool: part.name,
     type: tool?.type ?? "unknown",
@@ -129,8 +132,9 @@ function request(
   return read.error ? [...startEvents, ...refusal(call, read.error)] : startEvents;
 }
 
+/** Tools that come with the agent or with the request are not stored, so they have no id to look up. */
 const isStored = ({ type, of_request }: ToolSnapshot): boolean =>
-  type !== "memory" && type !== "tool_search" && type !== "skill" && !of_request;
+  !["memory", "tool_search", "skill", "handoff"].includes(type) && !of_request;
 
 /** Parses a call's arguments and returns their fault, if any; `{}` if they are not a valid object. */
 function readArguments(

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { about, closedObject, named, oneOf, optional, orNull } from "../lib/schema.ts";
-import { guardrailPoints, guardrailTypes } from "./agent-snapshot.ts";
+import { guardrailPoints, guardrailTypes, handoffFilters } from "./agent-snapshot.ts";
 import { Budget } from "./budget-schema.ts";
 import { capsuleLimits } from "./capsule-format.ts";
 import { runErrorCodes } from "./errors.ts";
@@ -326,6 +326,12 @@ export const FallbackModel = closedObject({
 });
 export type FallbackModel = Static<typeof FallbackModel>;
 
+/** Models of an agent that may go on with the run, in their order. */
+export const TeamModels = closedObject({ agent_id: Id, models: many(FallbackModel, 100) });
+
+/** Part of the conversation that goes along with a handoff. */
+export const HandoffFilter = Type.Union([oneOf(handoffFilters), closedObject({ messages: Count })]);
+
 /** Each ends with its own event: `history.loaded`, `documents.attached`, `memory.retrieved`. */
 const preparations = ["history", "documents", "retrieval"] as const;
 export type Preparation = (typeof preparations)[number];
@@ -443,6 +449,8 @@ export const eventFields = {
     context_window: optional(CountOrNull),
     /** Its further models, in their order. */
     fallbacks: optional(many(FallbackModel, limits.models_per_agent - 1)),
+    /** Models of the agents that it can reach by handoffs. */
+    team: optional(many(TeamModels, limits.agents_per_team)),
     /** True if the next entry is `run.queued`. Absent: the run started at once. */
     queued: optional(True),
   },
@@ -556,6 +564,25 @@ export const eventFields = {
   "subagent.started": { tool_call_id: Id, run_id: Id, agent_id: Id },
   "subagent.waiting": { tool_call_id: Id, calls: many(RequiredCall) },
   "subagent.resumed": { tool_call_id: Id },
+  /** A call of a handoff: from here on the other agent answers. */
+  "handoff.completed": {
+    tool_call_id: about("The tool call.", Id),
+    from_agent_id: about("The agent that handed the conversation over.", Id),
+    from_name: Short,
+    agent_id: about("The agent that goes on with the conversation.", Id),
+    agent_name: about("The name of that agent.", Short),
+    agent_version: Count,
+    filter: HandoffFilter,
+    reason: about("Why, as the model says; null where it says nothing.", orNull(Text)),
+    /** Model calls of the run from here on, and before. */
+    max_turns: Count,
+    /** Budget of the run from now on; absent if it stays. */
+    budget: optional(Budget),
+    /** Input as the guardrails of the other agent left it; absent if it stays. */
+    input: optional(Text),
+    /** Steps before the other agent's first model call. */
+    prepare: optional(many(oneOf(preparations), 3)),
+  },
   /** Decision of a guardrail, a step of its own. Never contains the text. */
   "guardrail.decided": {
     step_id: Id,
@@ -647,6 +674,7 @@ export type StepRestarted = EventOf<"step.restarted">;
 export type StepCompleted = EventOf<"step.completed">;
 export type ToolCompleted = EventOf<"tool.completed">;
 export type GuardrailDecided = EventOf<"guardrail.decided">;
+export type HandoffCompleted = EventOf<"handoff.completed">;
 export type MemoryRetrieved = EventOf<"memory.retrieved">;
 export type ContextCompacted = EventOf<"context.compacted">;
 

@@ -1,4 +1,5 @@
 import { parseExact } from "../lib/exact-numbers.ts";
+import { activeAgentId } from "./handoff.ts";
 import { siblingId } from "./ids.ts";
 import type { ImageFacts } from "./model-call.ts";
 import { toolText } from "./prompt.ts";
@@ -24,6 +25,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     object: "run" as const,
     agent_id: run.agent_id,
     agent_version: run.agent_version,
+    ...(state.handoffs.length > 0 && { last_agent_id: activeAgentId(state) }),
     model: run.model,
     ...(run.fallbacks && { models: modelsOf(run).map(({ model }) => model) }),
     status: state.status,
@@ -132,6 +134,7 @@ export function messageObject(message: Message, callOf: CallOf) {
     ...(sources.length > 0 && { sources }),
     ...(tool_calls.length > 0 && { tool_calls }),
     ...(message.interrupted && { interrupted: true as const }),
+    ...(message.agent_id !== undefined && { agent_id: message.agent_id }),
     created_at,
   };
 }

@@ -1,9 +1,11 @@
+import type { HandoffFilter } from "./agent-snapshot.ts";
 import type { AssistantPart, ImageFacts, PromptMessage } from "./model-call.ts";
 import type {
   AttachedDocument,
   ContextCompacted,
   FileFacts,
   GuardrailDecided,
+  HandoffCompleted,
   JournalEntry,
   MemoryRetrieved,
   ModelAnswer,
@@ -21,6 +23,7 @@ import type {
   ToolRequest,
 } from "./run-event.ts";
 import { type EarlierMessage, type MessageMedia, mediaOfMessage } from "./run-input.ts";
+import { firstModel } from "./run-models.ts";
 import { triggerOf } from "./run-trigger.ts";
 import {
   afterCall,
@@ -58,6 +61,8 @@ export type Message =
       model?: string;
       /** A message of the user ended it. */
       interrupted?: true;
+      /** The agent that wrote it, if a handoff had changed the run's. */
+      agent_id?: string;
     }
   | { role: "tool"; id: string; at: number; tool_call_id: string; given?: GivenResult };
 
@@ -112,6 +117,22 @@ export interface OpenStep {
   started_at: number;
   /** The model that a model call asks; null for other steps. */
   model: string | null;
+}
+
+/** A handoff of a run: from here on another agent answers. */
+export interface Handoff {
+  tool_call_id: string;
+  from_agent_id: string;
+  agent_id: string;
+  filter: HandoffFilter;
+  /** Name of the agent that handed over. */
+  from_name: string;
+  reason: string | null;
+  /** Number of messages and of guardrail decisions before it. */
+  messages: number;
+  decisions: number;
+  /** Compaction of the conversation before it. */
+  compacted: RunProgress["compacted"];
 }
 
 export interface RunState extends RunProgress {
@@ -175,6 +196,8 @@ interface RunProgress {
   compacted:
     | (Pick<ContextCompacted, "summary" | "left_out" | "tool_output_max_bytes"> & { after_refusal: boolean })
     | null;
+  /** Changes of the agent that answers, in their order. */
+  handoffs: Handoff[];
   required_action: RequiredAction | null;
   output: string | null;
   output_json: unknown;
@@ -213,6 +236,7 @@ export const initialState: InitialState = {
   documents: [],
   retrieved: null,
   compacted: null,
+  handoffs: [],
   required_action: null,
   output: null,
   output_json: null,
@@ -269,7 +293,7 @@ function changed(before: RunState | InitialState, entry: JournalEntry, changing:
   // Copied entries cost this run nothing, and a fork starts where its copied part ends.
   if (run && seq <= (run.recorded_to ?? 0)) {
     to.usage = before.usage;
-    to.model = run.model;
+    to.model = firstModel(run, to.handoffs ?? before.handoffs);
     if (triggerOf(run) === "fork") Object.assign(to, { created_at: at, started_at: at, status_since_ms: at });
   }
   return requireRun(changing.moved(before, to));
@@ -408,6 +432,8 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       return { calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, event.calls)) };
     case "subagent.resumed":
       return { calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, [])) };
+    case "handoff.completed":
+      return handedOver(state, event);
     case "guardrail.decided": {
       const { type: _, ...decision } = event;
       return {
@@ -450,6 +476,28 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     default:
       return event satisfies never;
   }
+}
+
+/** Returns the state in which another agent goes on. Its prompt begins with what the handoff lets through. */
+function handedOver(state: RunProgress, event: HandoffCompleted): Partial<RunState> {
+  const { run, messages } = requireRun(state as RunState | InitialState);
+  const { tool_call_id, from_agent_id, from_name, agent_id, filter, reason } = event;
+  const { max_turns, budget = run.budget, input = run.input } = event;
+  const place = { messages: messages.length, decisions: state.decisions.length, compacted: state.compacted };
+  const handoffs = [...state.handoffs, { tool_call_id, from_agent_id, from_name, agent_id, filter, reason, ...place }];
+  return {
+    handoffs,
+    run: { ...run, max_turns, input, ...(budget !== undefined && { budget }) },
+    messages:
+      event.input === undefined
+        ? messages
+        : messages.map((one) => (one.id === run.message_id && one.role === "user" ? { ...one, content: input } : one)),
+    model: firstModel(run, handoffs),
+    to_prepare: event.prepare ?? [],
+    retrieved: null,
+    compacted: null,
+    repairs: 0,
+  };
 }
 
 /** Converts a message that was sent along to a run's message. */
@@ -577,6 +625,7 @@ function answered(
   const usage = addModelCall(state.usage, answer);
   if (answer.parts.length === 0 && !finished) return { usage };
   const { interrupted } = answer;
+  const agent_id = state.handoffs.at(-1)?.agent_id;
   const message: Message = {
     role: "assistant",
     id: answer.message_id,
@@ -584,6 +633,7 @@ function answered(
     parts: answer.parts,
     model,
     ...(interrupted && { interrupted }),
+    ...(agent_id !== undefined && { agent_id }),
   };
   const isNews = finished || answer.parts.some((part) => part.type === "text" && part.text !== "");
   const isPaused = finished && answer.finish === "pause";

@@ -4,7 +4,7 @@ import type { RunObject } from "./run-object.ts";
 import { isLong, truncateResource } from "./truncate-resource.ts";
 
 /** Step types shown in a list row, and their maximal number. */
-export const stripTypes = ["model_call", "tool_call", "subagent"] as const;
+export const stripTypes = ["model_call", "tool_call", "subagent", "handoff"] as const;
 export const stripLength = 15;
 
 export interface RunSummary extends Omit<RunObject, "messages" | "tool_calls" | "variables"> {

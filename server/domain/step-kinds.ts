@@ -15,6 +15,7 @@ const kinds = {
   guardrail: {},
   approval: {},
   subagent: { isCall: true },
+  handoff: { isCall: true },
   compaction: { asksModel: true, isSilent: true },
   recovery: {},
 } satisfies Record<string, StepKind>;

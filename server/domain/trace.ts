@@ -10,6 +10,7 @@ import type {
   Decision,
   FileFacts,
   GuardrailDecided,
+  HandoffCompleted,
   JournalEntry,
   ModelSpend,
   RunUsage,
@@ -60,6 +61,8 @@ export interface TraceStep {
   replayed: boolean;
   /** For an agent's call: the run that answers it, whose trace nests here. */
   subagent: { run_id: string; agent_id: string } | null;
+  /** For a call that handed the conversation over: the agent that goes on in this run. */
+  handoff?: { from_agent_id: string; agent_id: string; agent_name: string };
   /** For a call that a person decided on. */
   approval: Approval | null;
   /** Discarded attempts, oldest first, with their reasons. */
@@ -159,6 +162,9 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
       }
       case "subagent.started":
         ofCall(event.tool_call_id).subagent = { run_id: event.run_id, agent_id: event.agent_id };
+        break;
+      case "handoff.completed":
+        ofCall(event.tool_call_id).handoff = handoffOf(event);
         break;
       case "memory.retrieved": {
         const { query, stores, matches, failures, reranks, degradations, usage } = event;
@@ -311,6 +317,12 @@ function addRetry(step: TraceStep, { attempt, reason, delay_ms, spent, model }: 
   step.attempt = attempt;
   if (model !== undefined && step.type === "model_call") Object.assign(step, { model, name: model });
 }
+
+const handoffOf = ({ from_agent_id, agent_id, agent_name }: HandoffCompleted) => ({
+  from_agent_id,
+  agent_id,
+  agent_name,
+});
 
 function setResult(step: TraceStep, event: ToolCompleted, at: number): void {
   const { status, output, error, files, by, usage, recorded } = event;

@@ -47,7 +47,7 @@ export function createRenderer(
 
 /** True for tools whose description is the project's own text: not an MCP server's, a client's or runnel's. */
 export const hasTemplate = ({ type, of_request }: Pick<ToolSnapshot, "type" | "of_request">): boolean =>
-  type !== "mcp" && type !== "memory" && type !== "tool_search" && type !== "skill" && !of_request;
+  !["mcp", "memory", "tool_search", "skill", "handoff"].includes(type) && !of_request;
 
 /**
  * Returns the beginning of the rendered instructions that is the same for all runs of the agent: up to the first tag of

@@ -401,6 +401,25 @@ const places: Record<string, Place | null> = {
     kind: "tool",
     ask: async (client, id) => ({ path: `/v1/agents/${await makeAgent(client)}`, body: { tools: [id] } }),
   },
+  "POST /v1/agents handoffs[]": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/agents", body: { ...agentBody, handoffs: [id] } }),
+  },
+  "PATCH /v1/agents/:id handoffs[]": {
+    kind: "agent",
+    ask: async (client, id) => ({ path: `/v1/agents/${await makeAgent(client)}`, body: { handoffs: [id] } }),
+  },
+  "POST /v1/agents handoffs[].agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/agents", body: { ...agentBody, handoffs: [{ agent_id: id }] } }),
+  },
+  "PATCH /v1/agents/:id handoffs[].agent_id": {
+    kind: "agent",
+    ask: async (client, id) => ({
+      path: `/v1/agents/${await makeAgent(client)}`,
+      body: { handoffs: [{ agent_id: id }] },
+    }),
+  },
   "POST /v1/agents memory.stores[].memory_id": {
     kind: "memory",
     ask: async (_, id) => ({ path: "/v1/agents", body: { ...agentBody, memory: { stores: [{ memory_id: id }] } } }),

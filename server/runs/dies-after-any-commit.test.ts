@@ -12,7 +12,15 @@ import { hashJson } from "../lib/hash.ts";
 import { memoryTools } from "../resources/agents/memory-tools.ts";
 import type { Db } from "../storage/db/open.ts";
 import { copyDatabase } from "../testing/copy-database.ts";
-import { httpTool, runFixture, type StreamFrame, textOfFrames, tool } from "../testing/run-fixture.ts";
+import {
+  handoffTool,
+  httpTool,
+  runFixture,
+  type StreamFrame,
+  teamMember,
+  textOfFrames,
+  tool,
+} from "../testing/run-fixture.ts";
 import type { AnswerQuestion } from "./dispatch/pool.ts";
 import type { CreateRun } from "./schema.ts";
 import { parseCursor } from "./stream/stream.ts";
@@ -70,6 +78,8 @@ interface Shape {
   run?: Partial<CreateRun>;
   /** Text in every prompt. */
   prompt?: string[];
+  /** Agents that it can hand over to. */
+  team?: AgentSnapshot[];
 }
 
 const memoryOf = ({ context, stores }: Shape) =>
@@ -217,6 +227,31 @@ const shapes: Record<string, Shape> = {
     run: { variables: { customer: "{{most}}" } },
     prompt: ["Serve {{most}}. Pay at most 5."],
   },
+  "hands over, and back": {
+    script: [
+      {
+        text: "One moment. ",
+        tool_calls: [
+          { name: "transfer_to_refunds", arguments: { reason: "Money." } },
+          { name: "look", arguments: {} },
+          { name: "transfer_to_refunds", arguments: {} },
+        ],
+      },
+      { text: "All is well.", delta_ms: 1 },
+    ],
+    tools: [tool("look"), handoffTool("agt_refunds")],
+    team: [
+      teamMember(
+        "agt_refunds",
+        [{ text: "I pay. ", tool_calls: [pay] }, { tool_calls: [{ name: "transfer_to_fixture", arguments: {} }] }],
+        { tools: [httpTool("pay", url, { idempotent: true }), handoffTool("agt_fixture", "no_tool_calls")] },
+      ),
+    ],
+    repeats: true,
+    stores: [notes],
+    run: { thread_id: newId("thread") },
+    prompt: ["History", "Hello"],
+  },
   "does everything at once": {
     script: [
       {
@@ -254,11 +289,13 @@ async function live(shape: Shape) {
     cut();
   });
   arrived = cut;
-  const run = await fixture.start(script, {
-    tools,
-    agent: { guardrails, memory: memoryOf(shape), ...shape.texts },
-    run: shape.run,
-  });
+  const agent = {
+    guardrails,
+    memory: memoryOf(shape),
+    ...shape.texts,
+    ...(shape.team && { team: shape.team }),
+  };
+  const run = await fixture.start(script, { tools, agent, run: shape.run });
   const stream = fixture.stream(run.id);
   const ended = await toTheEnd(fixture, run.id);
   arrived = () => {};
@@ -291,7 +328,7 @@ function expectWhole(entries: JournalEntry[]): void {
 
 /** A step that was interrupted is recorded as restarted. */
 function expectRestarted({ open }: RunState, after: JournalEntry[]): void {
-  const begun = open.filter(({ step_type }) => !["tool_call", "subagent"].includes(step_type));
+  const begun = open.filter(({ step_type }) => !["tool_call", "subagent", "handoff"].includes(step_type));
   const again = after.flatMap(({ event }) => (event.type === "step.restarted" ? [event.step_index] : []));
   expect(again).toEqual(expect.arrayContaining(begun.map(({ step_index }) => step_index)));
 }
@@ -308,10 +345,11 @@ function expectGuarded(entries: JournalEntry[]): void {
   expect(JSON.stringify(entries)).not.toMatch(/tuna|Hello|answer to/);
 }
 
-/** Documents and passages are fetched once for the record, and every prompt matches the record. */
+/** Documents and passages are fetched once for the record and each agent, and every prompt matches the record. */
 function expectPrompts(entries: JournalEntry[], agent: AgentSnapshot, words: readonly string[]): void {
-  for (const type of ["history.loaded", "documents.attached", "memory.retrieved"])
-    expect(entries.filter(({ event }) => event.type === type).length).toBeLessThanOrEqual(1);
+  const times = (type: string) => entries.filter(({ event }) => event.type === type).length;
+  for (const type of ["history.loaded", "documents.attached"]) expect(times(type)).toBeLessThanOrEqual(1);
+  expect(times("memory.retrieved")).toBeLessThanOrEqual(1 + times("handoff.completed"));
   for (const [index, { event }] of entries.entries()) {
     if (event.type !== "step.started" || event.step_type !== "model_call") continue;
     const request = modelRequest(fold(entries.slice(0, index)), agent);
@@ -339,8 +377,9 @@ async function expectJoins(fixture: Fixture, id: string, given: StreamFrame[], e
   }
 }
 
-/** Calls in flight when the process died: they may or may not have arrived. */
-const inFlight = ({ calls }: RunState) => calls.filter(({ needs, status }) => needs === null && status === "running");
+/** Calls in flight when the process died: they may or may not have arrived. A handoff is sent nowhere. */
+const inFlight = ({ calls }: RunState) =>
+  calls.filter(({ needs, status, type }) => needs === null && status === "running" && type !== "handoff");
 
 for (const [name, shape] of Object.entries(shapes))
   test(`a run that ${name} survives the death of its process after any commit, and in the middle of any request`, async () => {

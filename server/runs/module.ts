@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import { everyAgent } from "../domain/handoff.ts";
 import { judgeModels } from "../domain/judge-models.ts";
 import { defaultLimits } from "../domain/project-settings.ts";
 import type { RunCreated } from "../domain/run-event.ts";
@@ -155,10 +156,15 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     now,
     prepare: (scope, agent, models) => ({
       ...withRefusals(connections.store.resolveAll(models, scope.environment), refusals),
-      secrets: secretsOf(scope, agent.tools),
+      secrets: secretsOf(
+        scope,
+        everyAgent(agent).flatMap(({ tools }) => tools),
+      ),
       egress: policyOf(scope.environment),
       unknown_price: projects.store.settingsOf(scope.project_id).unknown_price,
-      judge_prices: Object.fromEntries(judgeModels(agent).map((name) => [name, connections.prices.priceOf(name)])),
+      judge_prices: Object.fromEntries(
+        everyAgent(agent).flatMap((each) => judgeModels(each).map((name) => [name, connections.prices.priceOf(name)])),
+      ),
       day_budget: hasDayBudget(scope),
       model_trouble: breakers.hasTrouble(),
     }),

@@ -72,6 +72,7 @@ export async function recordExamples(): Promise<Recorded> {
   const run = await runs(ask, agent);
   await tools(ask, mcp.url);
   await webhookTool(ask, receiver.url);
+  await handoff(ask);
   await threads(ask);
   await memories(ask);
   await schedules(ask, agent.id);
@@ -206,6 +207,16 @@ async function snippets(ask: Ask): Promise<void> {
   await ask("get", "snippets.versions.list", `${path}/versions`);
   await ask("get", "snippets.versions.retrieve", `${path}/versions/1`);
   await ask("delete", "snippets.delete", path);
+}
+
+/** Creates a run that one agent hands over to another. */
+async function handoff(ask: Ask): Promise<void> {
+  const refunds = { name: "Refund desk", instructions: "Handle refunds.", model: "test/echo" };
+  const { id } = await ask("post", "agents.create", "/agents", refunds);
+  const script = [{ tool_calls: [{ name: "transfer_to_refund_desk", arguments: { reason: "A refund." } }] }];
+  const desk = { name: "Front desk", instructions: "Hand over.", model: "test/script", model_settings: { script } };
+  const { id: agent_id } = await ask("post", "agents.create", "/agents", { ...desk, handoffs: [id] });
+  await ask("post", "runs.create", "/runs?wait=60", { agent_id, input: "I want my money back." });
 }
 
 /** Creates a run whose webhook tool answers immediately. */

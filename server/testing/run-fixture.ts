@@ -2,6 +2,8 @@ import type {
   AgentSnapshot,
   AgentTool,
   ClientTool,
+  HandoffFilter,
+  HandoffTool,
   HttpTool,
   ToolBase,
   ToolSnapshot,
@@ -87,13 +89,13 @@ export function runFixture(
     watches,
     steering,
     onEarlyMessages: db.write.leaving,
-    prepare: (_, { model, tools }, models) => ({
+    prepare: (_, { model, tools, team = [] }, models) => ({
       connection: testConnection,
       model: model.slice("test/".length),
       ...(models.length > 1 && {
         candidates: models.map((id) => ({ id, connection: testConnection, model: id.slice("test/".length) })),
       }),
-      secrets: Object.fromEntries(tools.map(({ id }) => [id, toolSecrets])),
+      secrets: Object.fromEntries([tools, ...team.map((each) => each.tools)].flat().map(({ id }) => [id, toolSecrets])),
       egress: { allow: [], loopback: true },
     }),
     answer: (head, question) => {
@@ -289,6 +291,25 @@ export const agentTool = (name: string, agent_id: string, more: Partial<ToolBase
   http: null,
   idempotent: true,
   agent: { agent_id },
+  ...more,
+});
+
+/** Returns the tool of a handoff to another agent. */
+export const handoffTool = (agent_id: string, filter: HandoffFilter = "all"): HandoffTool => ({
+  ...toolBase(`transfer_to_${agent_id.slice("agt_".length)}`),
+  id: agent_id,
+  type: "handoff",
+  http: null,
+  idempotent: true,
+  handoff: { agent_id, filter },
+});
+
+/** Returns an agent to which a run can be handed over. */
+export const teamMember = (id: string, script: ScriptEntry[], more: Partial<AgentSnapshot> = {}): AgentSnapshot => ({
+  ...agentOf(script),
+  id,
+  name: id.slice("agt_".length),
+  instructions: `You are ${id}.`,
   ...more,
 });
 

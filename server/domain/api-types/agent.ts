@@ -5,6 +5,7 @@ import {
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
+  handoffFilters,
   historyModes,
   memoryAccesses,
   rerankTypes,
@@ -33,6 +34,21 @@ export const ProviderTool = t.named(
     max_uses: t.about("How often one model call may use it.", t.integer),
     allowed_domains: t.about("The only domains that a search shows.", t.optional(t.list(t.text))),
     blocked_domains: t.about("Domains that a search does not show.", t.optional(t.list(t.text))),
+  }),
+);
+
+export const Handoff = t.named(
+  "Handoff",
+  t.object({
+    agent_id: t.about("The agent that goes on with the conversation.", t.text),
+    description: t.about(
+      "Tells the model when to hand over; absent: the other agent's description.",
+      t.optional(t.text),
+    ),
+    filter: t.about(
+      "What goes along: `all` of the conversation, only what the user said last (`last_message`), everything without tool calls and their results (`no_tool_calls`), or the newest messages (`{messages: 20}`).",
+      Type.Union([t.oneOf(handoffFilters), t.object({ messages: t.about("How many messages.", t.integer) })]),
+    ),
   }),
 );
 

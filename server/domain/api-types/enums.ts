@@ -23,6 +23,7 @@ export const frameNames = [
   "subagent.started",
   "subagent.waiting",
   "subagent.resumed",
+  "handoff.completed",
   "guardrail.passed",
   "guardrail.triggered",
   "output.rejected",
@@ -96,6 +97,7 @@ export const webhookTopics = {
   "run.requires_action": "A run waits for an output or an approval.",
   "run.steered": "A message was sent to a run that is under way.",
   "tool.requested": "A model asked for a tool.",
+  "handoff.completed": "An agent handed a conversation over to another one.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
   "alert.opened": "Something needs attention.",
@@ -113,6 +115,7 @@ export const topicOfRunEvent: { readonly [Type in RunEventType]?: WebhookEvent }
   "run.requires_action": "run.requires_action",
   "run.steered": "run.steered",
   "tool.requested": "tool.requested",
+  "handoff.completed": "handoff.completed",
 };
 
 /** Test event, sent on request to one webhook regardless of its topics. */

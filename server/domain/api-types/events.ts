@@ -153,6 +153,10 @@ export const frames = {
     data({ ...call, tool_calls: t.about("The tool calls.", t.list(RequiredCall)) }),
   ),
   "subagent.resumed": t.about("The run that a call of an agent tool started has resumed.", data(call)),
+  "handoff.completed": t.about(
+    "An agent handed the conversation over. From here on the other agent answers, in this run and its stream.",
+    data(from("handoff.completed", "tool_call_id", "from_agent_id", "agent_id", "agent_name", "reason")),
+  ),
   "guardrail.passed": t.about("A guardrail that asks a model found nothing.", decided),
   "guardrail.triggered": t.about("A guardrail found something. `verdict` says what it decided.", decided),
   "output.rejected": t.about(

@@ -130,6 +130,22 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
     { tool_call_id: "a", tool_calls: [] },
   ],
   "subagent.resumed": [{ type: "subagent.resumed", tool_call_id: "a" }, "subagent.resumed", { tool_call_id: "a" }],
+  "handoff.completed": [
+    {
+      type: "handoff.completed",
+      tool_call_id: "a",
+      from_agent_id: "agt_1",
+      from_name: "Desk",
+      agent_id: "agt_2",
+      agent_name: "Refunds",
+      agent_version: 3,
+      filter: "all",
+      reason: null,
+      max_turns: 26,
+    },
+    "handoff.completed",
+    { tool_call_id: "a", from_agent_id: "agt_1", agent_id: "agt_2", agent_name: "Refunds", reason: null },
+  ],
   "guardrail.decided": [
     guardrailDecided(1, { verdict: "blocked" }),
     "guardrail.triggered",

@@ -92,6 +92,10 @@ function wire(id: string, event: RunEvent): Told {
       return [event.type, { tool_call_id: event.tool_call_id, tool_calls: event.calls }];
     case "subagent.resumed":
       return [event.type, { tool_call_id: event.tool_call_id }];
+    case "handoff.completed": {
+      const { tool_call_id, from_agent_id, agent_id, agent_name, reason } = event;
+      return [event.type, { tool_call_id, from_agent_id, agent_id, agent_name, reason }];
+    }
     case "guardrail.decided": {
       const { guardrail, verdict, tool_call_id, message, matches, step_index, latency_ms } = event;
       const name = verdict === "passed" ? "guardrail.passed" : "guardrail.triggered";

@@ -125,6 +125,7 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
       changeTool(view, data, { state: "running" });
       break;
     case "run.steered":
+    case "handoff.completed":
     case "guardrail.passed":
     case "guardrail.triggered":
     case "output.rejected":

@@ -78,6 +78,10 @@ export const message = {
   role: t.about("Who said it.", t.oneOf(messageRoles)),
   content: t.about("What was said.", t.text),
   created_at: CreatedAt,
+  agent_id: t.about(
+    "The agent that said it, after a handoff; absent where it is the agent of the run.",
+    t.optional(t.text),
+  ),
   images: t.about("Images of the user, or of a tool's result.", t.optional(t.list(MessageMedia))),
   audio: t.about("Recordings of the user.", t.optional(t.list(MessageMedia))),
   files: t.about("Documents of the user.", t.optional(t.list(MessageFile))),
@@ -177,6 +181,10 @@ const Timing = t.named(
 const run = {
   agent_id: AgentId,
   agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
+  last_agent_id: t.about(
+    "The agent that answers since the newest handoff; absent where there was none.",
+    t.optional(t.text),
+  ),
   model: ModelName,
   models: t.about("Its models in their order, where there are several.", t.optional(t.list(t.text))),
   status: t.about(

@@ -18,6 +18,10 @@ export const Thread = resource("Thread", "thread", {
   status: t.about("Its status.", t.oneOf(threadStatuses)),
   message_count: t.about("How many messages it has.", t.integer),
   last_run_id: t.about("Its newest run; null where it has none.", t.orNull(t.text)),
+  last_agent_id: t.about(
+    "The agent that answered last: after a handoff the one that went on. Name it in the next run to continue with it; null where no run has ended.",
+    t.orNull(t.text),
+  ),
   updated_at: UpdatedAt,
 });
 export type Thread = Static<typeof Thread>;

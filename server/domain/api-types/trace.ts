@@ -62,6 +62,16 @@ export const TraceStep = t.named(
       "The run that this step started; null for other steps.",
       t.orNull(t.object({ run_id: RunId, agent_id: AgentId })),
     ),
+    handoff: t.about(
+      "The agent that goes on with the run after this step; absent where it was no handoff.",
+      t.optional(
+        t.object({
+          from_agent_id: t.about("The agent that handed the conversation over.", t.text),
+          agent_id: AgentId,
+          agent_name: t.about("Its name.", t.text),
+        }),
+      ),
+    ),
     approval: t.about(
       "The decision of a person; null if no approval was needed.",
       t.orNull(

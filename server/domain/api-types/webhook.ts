@@ -182,6 +182,7 @@ const dataOf = {
   "run.failed": ofRunOnly,
   "run.requires_action": ofRunOnly,
   "run.steered": ofRunOnly,
+  "handoff.completed": ofRunOnly,
   "tool.requested": t.named(
     "WebhookToolCallData",
     t.object({

@@ -16,7 +16,7 @@ const usualName = "search_tools";
 
 /** Tools that `tool_search` runs load. Those of the request and of the memory are few, and always loaded. */
 export const isDeferrable = ({ type, of_request }: Pick<ToolSnapshot, "type" | "of_request">): boolean =>
-  type !== "memory" && type !== "skill" && type !== "tool_search" && !of_request;
+  !["memory", "skill", "handoff", "tool_search"].includes(type) && !of_request;
 
 /** Returns the agent's search tool, if its tools are deferred. */
 export const searchToolOf = ({ tools }: Pick<AgentSnapshot, "tools">): ToolSnapshot | undefined =>

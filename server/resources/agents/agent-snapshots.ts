@@ -23,6 +23,7 @@ import {
   pinnedFields,
   readDefinition,
 } from "./definition.ts";
+import { handoffTools, reachedBy, withinTeam } from "./handoffs.ts";
 import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
@@ -74,7 +75,22 @@ export function createAgentSnapshots({
       throw new AppError("model_not_available", `${param}: None of this key's agents has this model.`, { param });
   }
 
+  const handoffsOf = (scope: Scope) => (id: string) => {
+    const row = rows.get(scope, id);
+    return row ? readDefinition<Definition>(row.definition).handoffs : [];
+  };
+
+  /** Returns the agent with those that its runs can reach by handoffs. */
   function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
+    const agent = buildAlone(scope, id, overrides);
+    const reached = reachedBy(id, handoffsOf(scope)).filter((each) => rows.get(scope, each));
+    if (reached.length === 0) return agent;
+    const ids = new Set([id, ...reached]);
+    const team = reached.map((each) => withinTeam(buildAlone(scope, each, {}), ids));
+    return { ...withinTeam(agent, ids), team };
+  }
+
+  function buildAlone(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
     const row = rows.find(scope, id);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: toolIds, model: one, models: several, ...different } = overrides;
@@ -99,8 +115,11 @@ export function createAgentSnapshots({
     const snippets = definition.snippets.flatMap((reference) => pinnedSnippet(scope, reference) ?? []);
     if (overrides.instructions !== undefined)
       checkInstructions(overrides.instructions, { variables: definition.variables, snippets }, "overrides.");
+    for (const { name } of ofMemory) names.add(name);
     const skills = pinSkills(scope, definition.skills);
-    const ofSkills = skillTools(skills, new Set([...names, ...ofMemory.map(({ name }) => name)]));
+    const ofSkills = skillTools(skills, names);
+    for (const { name } of ofSkills) names.add(name);
+    const ofHandoffs = handoffTools(definition.handoffs, targetIn(scope), names);
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
     const agent: AgentSnapshot = {
       id,
@@ -109,7 +128,7 @@ export function createAgentSnapshots({
       model,
       instructions,
       settings,
-      tools: [...tools, ...ofMemory, ...ofSkills],
+      tools: [...tools, ...ofMemory, ...ofSkills, ...ofHandoffs],
       max_turns,
       ...rest,
       ...(snippets.length > 0 && { snippets }),
@@ -119,7 +138,14 @@ export function createAgentSnapshots({
     return withToolSearch(agent, definition.tool_loading);
   }
 
+  const targetIn = (scope: Scope) => (id: string) => {
+    const row = rows.get(scope, id);
+    return row && { name: row.name, description: readDefinition<Definition>(row.definition).description };
+  };
+
   return {
+    /** Returns the agent and those that its runs can reach by handoffs. */
+    reached: (scope: Scope, id: string): string[] => [id, ...reachedBy(id, handoffsOf(scope))],
     /** Returns the agent as a run pins it, with the run's overrides applied. */
     snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
       if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import {
+  type AgentHandoff,
   type AgentSnapshot,
   type Guardrail,
   guardrailActions,
@@ -36,6 +37,7 @@ import { nameFilter, setResult } from "../../http/set-by-name.ts";
 import * as t from "../../lib/schema.ts";
 import { guardrailLimits } from "../../runtime/guardrails/limits.ts";
 import { type SkillReference, SkillReferences, SkillsInput } from "./agent-skills.ts";
+import { completeHandoff, HandoffInput } from "./handoff-fields.ts";
 import { completePolicy, defaultPolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
 
 const ScriptEntry = t.named(
@@ -309,6 +311,15 @@ export const definitionFields = {
     response: t.oneOf(promptCachings),
     initial: "auto" as PromptCaching,
     pin: (prompt_caching) => ({ prompt_caching }),
+  }),
+  handoffs: field({
+    request: t.about(
+      "Agents that may go on with its conversations: for each, the model gets a tool `transfer_to_<name>`. Ids, or objects with more settings; null: none.",
+      t.orNull(Type.Array(HandoffInput, { maxItems: limits.handoffs_per_agent })),
+    ),
+    response: t.about("Agents that may go on with its conversations.", t.list(wire.Handoff)),
+    initial: [] as AgentHandoff[],
+    keep: (list) => (list ?? []).map(completeHandoff),
   }),
   input_schema: field({
     request: t.about(

@@ -30,6 +30,7 @@ import {
   type ToolReference,
   withoutScript,
 } from "./definition.ts";
+import { requireHandoffs } from "./handoffs.ts";
 import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
 import type { AgentSet, CreateAgent, Definition, SetAgent, UpdateAgent } from "./schema.ts";
@@ -156,6 +157,7 @@ export function createAgentStore({
       ];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       checkTexts(scope, definition, tools, true);
+      requireHandoffs(scope, definition.handoffs, null, hasAgent);
       const metadata = input.metadata ?? {};
       const { name } = input;
       for (const each of models) checkProviderTools(each, definition.provider_tools, tools.length > 0);
@@ -237,15 +239,12 @@ export function createAgentStore({
       if (!isAsBefore) checkSettings(after.model, after.model_settings, (name) => hasSecret(scope, name));
       for (const each of after.models ?? [after.model])
         checkProviderTools(each, after.provider_tools, after.tools.length > 0);
-      if (
-        input.instructions !== undefined ||
-        input.variables !== undefined ||
-        input.snippets !== undefined ||
-        input.tools ||
-        replaces
-      )
-        checkTexts(scope, after, after.tools, replaces || (input.variables ?? input.tools) !== undefined);
-      if (input.memory || input.tools || replaces) requireUniqueNames(after.memory, after.tools, factsOf(scope));
+      const toolsChange = input.tools !== undefined || replaces;
+      const { instructions, variables, snippets } = input;
+      if (toolsChange || [instructions, variables, snippets].some((each) => each !== undefined))
+        checkTexts(scope, after, after.tools, toolsChange || variables !== undefined);
+      if (input.handoffs) requireHandoffs(scope, after.handoffs, id, hasAgent);
+      if (input.memory || toolsChange) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = replaces ? {} : row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });
       if (changes.length === 0) return { agent: get(scope, id), changes };
@@ -267,7 +266,9 @@ export function createAgentStore({
     get: ({ project_id, environment }: Scope, id: string) => agentCache.of(project_id, environment, id),
     /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
     toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
-      tools ?? attached.of(scope, id).map((each) => each.id),
+      pins
+        .reached(scope, id)
+        .flatMap((each, index) => (index === 0 && tools) || attached.of(scope, each).map((tool) => tool.id)),
     has: hasAgent,
     /** Agents that the viewer may use through a protocol, oldest first, without their tools. */
     throughProtocol: (viewer: Viewer, protocol: ProtocolName) =>

@@ -112,6 +112,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
       metadata: {},
       message_count: 0,
       last_run_id: null,
+      last_agent_id: null,
       created_at_ms: at,
       updated_at_ms: at,
     };

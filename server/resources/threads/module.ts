@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { activeAgentId } from "../../domain/handoff.ts";
 import { endsRun } from "../../domain/run-event.ts";
 import { fold, initialState, type RunState } from "../../domain/run-state.ts";
 import { threadMessages } from "../../domain/thread-messages.ts";
@@ -34,7 +35,7 @@ export function createThreadsModule({ base, journals, files }: Needs) {
  */
 function createThreadProjection(sqlite: Database, stateOf: (runId: string) => RunState | null): Projector {
   const touch = sqlite.query(
-    `UPDATE threads SET last_run_id = max(coalesce(last_run_id, ''), ?), updated_at_ms = max(updated_at_ms, ?), message_count = message_count + ?
+    `UPDATE threads SET last_run_id = max(coalesce(last_run_id, ''), ?), last_agent_id = coalesce(?, last_agent_id), updated_at_ms = max(updated_at_ms, ?), message_count = message_count + ?
      WHERE project_id = ? AND environment = ? AND id = ?`,
   );
   const append = createAppend(sqlite);
@@ -44,10 +45,12 @@ function createThreadProjection(sqlite: Database, stateOf: (runId: string) => Ru
     const isEnd = entries.some(({ event }) => endsRun(event));
     if (!thread_id || (!isEnd && !isNew)) return;
     const known = isEnd ? (isNew ? initialState : stateOf(run_id)) : null;
-    const messages = known ? threadMessages(fold(entries, known)) : [];
+    const state = known && fold(entries, known);
+    const messages = state ? threadMessages(state) : [];
+    const agentId = state && activeAgentId(state);
     const { at } = lastItem(entries);
     // The thread was deleted meanwhile.
-    if (touch.run(run_id, at, messages.length, project_id, environment, thread_id).changes === 0) return;
+    if (touch.run(run_id, agentId, at, messages.length, project_id, environment, thread_id).changes === 0) return;
     append({ project_id, environment, id: thread_id }, run_id, messages);
   };
 }

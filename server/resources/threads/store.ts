@@ -291,5 +291,6 @@ const toThread = (row: Row, { token }: Pick<Viewer, "token"> = {}) => ({
   status: row.status,
   message_count: row.message_count,
   last_run_id: row.last_run_id,
+  last_agent_id: row.last_agent_id,
   ...changeable(row),
 });

@@ -2,17 +2,18 @@ import type { AgentSnapshot, ExportedTool, ToolSnapshot } from "../../domain/age
 import { redactedJson } from "./redacted-json.ts";
 
 /** An agent of an exported trace. */
-export type ExportedAgent = Omit<AgentSnapshot, "tools"> & { tools: ExportedTool[] };
+export type ExportedAgent = Omit<AgentSnapshot, "tools" | "team"> & { tools: ExportedTool[]; team?: ExportedAgent[] };
 
 /**
  * Exports an agent: enough to repeat its model's requests, without anything by which a person or service could be
  * reached. Imports accept no other form.
  */
-export const exportedAgent = (agent: AgentSnapshot): ExportedAgent =>
+export const exportedAgent = ({ team, ...agent }: AgentSnapshot): ExportedAgent =>
   redactedJson({
     ...agent,
     tools: agent.tools.map(exportedTool),
     ...(agent.memory && { memory: { ...agent.memory, stores: [] } }),
+    ...(team && { team: team.map(exportedAgent) }),
   });
 
 /** Fields of an exported tool. Settings of its type are none of them, because they have addresses and secrets. */
@@ -30,6 +31,7 @@ const exportedFields: Record<keyof ExportedTool, true> = {
   of_request: true,
   memory: true,
   skill: true,
+  handoff: true,
 };
 
 function exportedTool(tool: ToolSnapshot): ExportedTool {

@@ -19,6 +19,7 @@ import { limits } from "../../domain/limits.ts";
 import { promptCachings } from "../../domain/model-call.ts";
 import { providerToolTypes } from "../../domain/provider-tools.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
+import { HandoffFilter } from "../../domain/run-event.ts";
 import { skillOperations } from "../../domain/skills.ts";
 import { variableTypes } from "../../domain/variable.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
@@ -35,7 +36,7 @@ const Tool = closedObject({
   name: Type.String({ minLength: 1, maxLength: 200 }),
   description: Text,
   parameters: Json,
-  type: oneOf([...toolTypes, "memory", "tool_search", "skill"] as const),
+  type: oneOf([...toolTypes, "memory", "tool_search", "skill", "handoff"] as const),
   approval: Type.Union([Type.Literal("never"), Type.Literal("always"), closedObject({ when: Json })]),
   idempotent: Flag,
   on_unknown: oneOf(unknownPolicies),
@@ -44,6 +45,7 @@ const Tool = closedObject({
   of_request: optional(True),
   memory: optional(closedObject({ operation: oneOf(memoryOperations), stores: NoStores })),
   skill: optional(closedObject({ operation: oneOf(skillOperations), skills: NoStores })),
+  handoff: optional(closedObject({ agent_id: Id, filter: HandoffFilter })),
 });
 
 const Settings = closedObject({
@@ -72,7 +74,7 @@ const Settings = closedObject({
   ),
 });
 
-const Agent = closedObject({
+const agentFields = {
   id: Id,
   version: Count,
   name: Short,
@@ -136,6 +138,11 @@ const Agent = closedObject({
     many(closedObject({ skill_id: Id, version: Count, name: Short, description: Text }), limits.skills_per_agent),
   ),
   unavailable: optional(many(closedObject({ tool: Short, message: Text }))),
+} satisfies Record<Exclude<keyof AgentSnapshot, "team">, TSchema>;
+
+const Agent = closedObject({
+  ...agentFields,
+  team: optional(many(closedObject(agentFields), limits.agents_per_team)),
 } satisfies Record<keyof AgentSnapshot, TSchema>);
 
 const check = lazy(() => TypeCompiler.Compile(Agent));
@@ -150,7 +157,7 @@ export function readAgent(input: unknown): { agent: AgentSnapshot } | { path: st
     return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This is not an agent"}.` };
   }
   const agent = input as AgentSnapshot;
-  const [fault] = rulesOf(agent);
+  const [fault] = [agent, ...(agent.team ?? [])].flatMap(rulesOf);
   return fault ?? { agent };
 }
 

@@ -17,11 +17,20 @@ const ownFallbacks = ({ models = [] }: Pick<AgentSnapshot, "models">): string[] 
 
 /** Returns the price and window of each of the agent's models, for the event that creates a run. */
 export function pinnedModels(
-  agent: Pick<AgentSnapshot, "model" | "models">,
+  agent: Pick<AgentSnapshot, "model" | "models" | "team">,
   environment: Environment,
   { priceOf, windowOf, fallbacksOf = ownFallbacks }: ModelFacts,
-): Pick<RunCreated, "price" | "context_window" | "fallbacks"> {
+): Pick<RunCreated, "price" | "context_window" | "fallbacks" | "team"> {
   const factsOf = (model: string) => ({ price: priceOf(model), context_window: windowOf(model) });
-  const fallbacks = fallbacksOf(agent, environment).map((model) => ({ model, ...factsOf(model) }));
-  return { ...factsOf(agent.model), ...(fallbacks.length > 0 && { fallbacks }) };
+  const pinned = (model: string) => ({ model, ...factsOf(model) });
+  const fallbacks = fallbacksOf(agent, environment).map(pinned);
+  const team = (agent.team ?? []).map((each) => ({
+    agent_id: each.id,
+    models: [each.model, ...fallbacksOf(each, environment)].map(pinned),
+  }));
+  return {
+    ...factsOf(agent.model),
+    ...(fallbacks.length > 0 && { fallbacks }),
+    ...(team.length > 0 && { team }),
+  };
 }

@@ -1,4 +1,5 @@
 import { decidedEvents } from "../../domain/guardrail-event.ts";
+import { activeAgent, everyAgent } from "../../domain/handoff.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
 import {
   contentText,
@@ -103,7 +104,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, medi
     screened: AnswerScreens,
   ): Promise<void> {
     for (const { state, own } of routeToolOutputs(journal.state(runId), answers, () => statesBelow(runId))) {
-      const agent = journal.snapshot(scope, state.run.agent_hash);
+      const agent = activeAgent(state, journal.snapshot(scope, state.run.agent_hash));
       for (const answer of own) {
         const call = state.calls.find(({ id }) => id === answer.tool_call_id);
         if (call) screened.set(call.id, await screenAnswer(agent, call.tool, answer));
@@ -115,7 +116,9 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, medi
     if (runs.standing(scope, runId).summary !== null) return false; // A run that is over takes no answers.
     const [first] = journal.read(runId, 0, 1);
     const hash = first?.event.type === "run.created" ? first.event.agent_hash : null;
-    return (hash !== null && guardsAnswers(journal.snapshot(scope, hash))) || runs.below(runId).length > 0;
+    return (
+      (hash !== null && everyAgent(journal.snapshot(scope, hash)).some(guardsAnswers)) || runs.below(runId).length > 0
+    );
   }
 
   /**
@@ -175,7 +178,8 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, medi
     (call, args) => {
       const fault = screened.get(call.id)?.fault;
       if (fault) return [fault];
-      const tool = journal.snapshot(scope, state.run.agent_hash).tools.find(({ name }) => name === call.tool);
+      const agent = activeAgent(state, journal.snapshot(scope, state.run.agent_hash));
+      const tool = agent.tools.find(({ name }) => name === call.tool);
       if (!tool) return ["The tool of this call is not known."];
       return validateAgainst(tool.parameters, args).map(({ path, message }) => `${path || "arguments"}: ${message}`);
     };

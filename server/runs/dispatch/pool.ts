@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { maxCrashesWithoutProgress } from "../../domain/decide.ts";
 import { createdEvent, type JournalEntry } from "../../domain/run-event.ts";
-import { modelsOf } from "../../domain/run-models.ts";
+import { everyModelOf } from "../../domain/run-models.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import type { Log } from "../../lib/log.ts";
@@ -88,7 +88,7 @@ interface PoolOptions {
 }
 
 const modelsIn = (history: readonly JournalEntry[]): string[] =>
-  modelsOf(createdEvent(history)).map(({ model }) => model);
+  everyModelOf(createdEvent(history)).map(({ model }) => model);
 
 type Message<Do extends FromWorker["do"]> = Extract<FromWorker, { do: Do }>;
 

@@ -9,7 +9,7 @@ import { limits } from "../../domain/limits.ts";
 import type { AssistantPart, FinishReason } from "../../domain/model-call.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import { requestCalls, wordsOf } from "../../domain/request-calls.ts";
-import type { JournalEntry, RunCreated, RunEvent } from "../../domain/run-event.ts";
+import { createdEvent, type JournalEntry, type RunCreated, type RunEvent } from "../../domain/run-event.ts";
 import {
   filesIn,
   type MediaOf,
@@ -137,14 +137,17 @@ export function createForks({
     isForeign: boolean,
   ): Promise<AgentSnapshot> {
     const { instructions, models } = edits;
+    const checked = (each: AgentSnapshot) => editAgent(viewer, each, { model: each.model, models: each.models });
     const isNamed = edits.model !== undefined || models !== undefined;
     // The agent of an imported run was chosen by its importer, so its model must be one that this key may use.
-    if (agent !== "current")
-      return editAgent(viewer, pinned, {
+    if (agent !== "current") {
+      const edited = editAgent(viewer, pinned, {
         instructions,
         model: isForeign && !isNamed ? pinned.model : edits.model,
         models,
       });
+      return isForeign && pinned.team ? { ...edited, team: pinned.team.map(checked) } : edited;
+    }
     const current = await snapshot(viewer, created.agent_id).catch((error) => {
       throw explainMissingAgent(error);
     });
@@ -160,7 +163,7 @@ export function createForks({
   ): Promise<ShownRun> {
     const [first, copiedEntries] = [firstItem(record), record.slice(1)];
     const run_id = newId("run", now()); // Created at the write, because queued runs begin in the order of their ids.
-    const run = { ...before.run, run_id };
+    const run = { ...createdEvent([first]), run_id };
     let events: RunEvent[] = begun;
     const insert = (): Inserted[] => {
       requireReplaySource(runs, viewer, requireValue(run.forked_from, "The source of a fork").run_id); // It may have been deleted in the meantime.
@@ -178,7 +181,7 @@ export function createForks({
     };
     const [[, history] = [run_id, []]] = await journal.commitRecords([[run_id, record]], insert, viewer);
     media.kept();
-    const state = applyAll({ ...before, run }, events, at);
+    const state = applyAll({ ...before, run: { ...before.run, run_id } }, events, at);
     const answer = serializeState(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(viewer);
     else pool.start(run_id, { history, agent });

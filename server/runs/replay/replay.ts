@@ -4,7 +4,13 @@ import { AppError } from "../../domain/errors.ts";
 import { foldInSlices } from "../../domain/fold-in-slices.ts";
 import { newId } from "../../domain/ids.ts";
 import { lastCopiedSeq, replay } from "../../domain/replay.ts";
-import type { JournalEntry, Replay, RunCreated, RunError } from "../../domain/run-event.ts";
+import {
+  createdEvent,
+  type JournalEntry,
+  type Replay,
+  type RunCreated,
+  type RunError,
+} from "../../domain/run-event.ts";
 import { isOver, type RunState } from "../../domain/run-state.ts";
 import { failedEvents } from "../../domain/terminal-events.ts";
 import type { Viewer } from "../../http/auth.ts";
@@ -84,9 +90,9 @@ export function createReplays({
     note: Note | undefined,
   ): Promise<ShownRun> {
     const state = await foldInSlices(record, rest);
-    const run = { ...state.run, run_id: newId("run", now()) }; // Created at the write, as for all runs.
-    const { run_id } = run;
-    const first = { ...firstItem(record), event: { ...run, type: "run.created" as const } };
+    const run_id = newId("run", now()); // Created at the write, as for all runs.
+    const run = { ...createdEvent(record), run_id };
+    const first = { ...firstItem(record), event: run };
     const ownRecord = [first, ...record.slice(1)];
     const insert = (): Inserted[] => {
       requireReplaySource(runs, viewer, requireValue(run.replay_of, "The source of a replay")); // It may have been deleted in the meantime.
@@ -97,7 +103,7 @@ export function createReplays({
     };
     await journal.commitRecords([[run_id, ownRecord]], insert, viewer);
     await rest();
-    return serializeState({ ...state, run }, null);
+    return serializeState({ ...state, run: { ...state.run, run_id } }, null);
   }
 
   function currentAgent(viewer: Viewer, { agent_id }: RunCreated): AgentSnapshot {

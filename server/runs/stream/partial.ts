@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { activeAgent } from "../../domain/handoff.ts";
 import { requestForModel } from "../../domain/prompt.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import { requestedTier } from "../../domain/service-tier.ts";
@@ -21,7 +22,7 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
   const isCurrent = state.open.some((step) => step.anchor === live?.anchor && step.run_attempt === state.attempt);
   if (!live || !isCurrent) return null;
   const run = state.run;
-  const agent = nullIfUnreadable(() => journal.snapshot(run, run.agent_hash));
+  const agent = nullIfUnreadable(() => activeAgent(state, journal.snapshot(run, run.agent_hash)));
   const generated = Math.max(live.length, live.generatedLength);
   const usage = agent
     ? estimatedUsage(requestForModel(state, agent), generated)

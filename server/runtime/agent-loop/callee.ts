@@ -2,7 +2,7 @@ import { defaultFailover } from "../../domain/failover.ts";
 import type { ModelRequest, PromptMessage } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { itemOf } from "../../domain/provider-items.ts";
-import { modelsOf } from "../../domain/run-models.ts";
+import { activeModels } from "../../domain/run-models.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import { requestedTier } from "../../domain/service-tier.ts";
 import { type InputKinds, takenBy } from "../models/input-kinds.ts";
@@ -47,9 +47,10 @@ export function connectedModel(
 
 /** Opens a model of the run, or of one of its judges. Rejects one that none of the run's connections has. */
 export async function openCallee({ start, state, ports }: RunContext, id: string): Promise<Callee> {
-  const { run } = state();
+  const { run, handoffs } = state();
   const { candidates: [first] = [] } = start;
-  const isFirst = id === (first?.id ?? run.model);
+  // Another agent has other settings.
+  const isFirst = handoffs.length === 0 && id === (first?.id ?? run.model);
   const { connection, model } = connectedModel(id, start) ?? start;
   const tier = requestedTier(extraSettings({ connection, model }, start));
   let hasBegun = false;
@@ -57,7 +58,7 @@ export async function openCallee({ start, state, ports }: RunContext, id: string
     id,
     at: { provider: connection.provider, model, ...(tier !== null && { tier }) },
     takes: takenBy(connection.provider, model),
-    model: isFirst ? ports.model : await ports.modelNamed(id),
+    model: isFirst ? ports.model : await ports.modelNamed(id, start.agent),
     connection,
     price: start.judge_prices?.[id] === undefined ? priceIn(run, id) : start.judge_prices[id],
     counted: id === run.model ? {} : { model: id },
@@ -70,8 +71,8 @@ export async function openCallee({ start, state, ports }: RunContext, id: string
 
 /** Returns the models that may answer a call of the run, the one that it asks now first, and when the next is asked. */
 export function runModels({ state, start }: Pick<RunContext, "state" | "start">) {
-  const { run, model } = state();
-  const all = modelsOf(run);
+  const { run, model, handoffs } = state();
+  const all = activeModels(run, handoffs);
   const models = [...all.filter((one) => one.model === model), ...all.filter((one) => one.model !== model)];
   return { models, failover_on: start.agent.failover_on ?? defaultFailover };
 }

@@ -1,4 +1,4 @@
-import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import type { AgentSnapshot, ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import type { WorstCase } from "../../domain/budget.ts";
 import type { Admission, CallResult } from "../../domain/outage.ts";
 import type { JournalEntry, RunEvent, ToolError } from "../../domain/run-event.ts";
@@ -19,8 +19,11 @@ export interface RunPorts {
   /** Takes messages that need no reply. A delta becomes durable with the entry that ends its step. */
   outlet: Outlet;
   model: Model;
-  /** Returns a model by its full name; rejects one that none of the run's connections has. */
-  modelNamed(name: string): Promise<Model>;
+  /**
+   * Returns a model by its full name, with the settings of `agent` or else the run's own; rejects one that none of the
+   * run's connections has.
+   */
+  modelNamed(name: string, agent?: AgentSnapshot): Promise<Model>;
   /** Circuit breakers of models; absent: every call is admitted. */
   breakers?: Breakers;
   /**
@@ -68,7 +71,8 @@ export interface RunContext {
   record(...events: RunEvent[]): Promise<JournalEntry[]>;
   /** Reserves step numbers and returns the first: concurrent calls may record findings at once. */
   takeSteps(count: number): number;
-  start: RunStart;
+  /** After a handoff, with the agent that answers now and its first model. */
+  readonly start: RunStart;
   ports: RunPorts;
   signal: AbortSignal;
 }

@@ -1,11 +1,14 @@
 import { decide, withFollowUp } from "../../domain/decide.ts";
 import { decidedEvents } from "../../domain/guardrail-event.ts";
+import { activeAgent } from "../../domain/handoff.ts";
 import type { PendingJudgement } from "../../domain/pending-judgements.ts";
 import type { JournalEntry, Preparation, RunEvent } from "../../domain/run-event.ts";
-import { apply, fold } from "../../domain/run-state.ts";
+import { apply, fold, type RunState } from "../../domain/run-state.ts";
 import { attachDocuments } from "./attach-documents.ts";
 import { callModel } from "./call-model.ts";
+import { connectedModel } from "./callee.ts";
 import { compact } from "./compact.ts";
+import { handOver } from "./hand-over.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import type { RunStart } from "./messages.ts";
 import { retrieve } from "./retrieve.ts";
@@ -24,7 +27,9 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
       reservedSteps = first + count;
       return first;
     },
-    start,
+    get start() {
+      return activeStart(start, state);
+    },
     ports,
     signal,
   };
@@ -63,10 +68,19 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
       case "run_tools":
         await runTools(next.calls, context);
         break;
+      case "hand_over":
+        await handOver(next.calls, start.agent, context);
+        break;
       default:
         return next satisfies never;
     }
   }
+}
+
+/** Returns the start with the agent that answers now and its first model. */
+function activeStart(start: RunStart, state: RunState): RunStart {
+  const agent = activeAgent(state, start.agent);
+  return agent === start.agent ? start : { ...start, ...connectedModel(agent.model, start), agent };
 }
 
 /** Asks one judge about one text of the next prompt. The verdict is journaled, so that no judge is asked twice. */

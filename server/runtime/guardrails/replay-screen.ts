@@ -1,6 +1,7 @@
 import type { AgentSnapshot, Guardrail } from "../../domain/agent-snapshot.ts";
 import { divergence, type LocatedDivergence } from "../../domain/divergence.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
+import { activeAgent } from "../../domain/handoff.ts";
 import type { GuardrailVerdict, JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import type { RecordedInput } from "../../domain/run-input.ts";
 import type { InitialState, RunState } from "../../domain/run-state.ts";
@@ -15,13 +16,22 @@ import { screenCall, screenOutput, screenText } from "./inspect.ts";
  * guardrails that differ; the others have already been applied. Judges are not asked, because they are models.
  */
 export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) {
-  const newGuardrails = compileGuardrails(without(agent.guardrails, pinned.guardrails));
-  const dropped = new Set<Guardrail | undefined>(without(pinned.guardrails, agent.guardrails));
+  /** Differences of the agents that answer by turns, after handoffs. */
+  const byAgent = new Map<string, Differences>();
+  function differencesAt(state: RunState | InitialState): Differences {
+    const [now, then] = [activeAgent(state, agent), activeAgent(state, pinned)];
+    const found = byAgent.get(then.id) ?? differences(now, then);
+    byAgent.set(then.id, found);
+    return found;
+  }
 
   return async (entry: JournalEntry, before: RunState | InitialState): Promise<LocatedDivergence[]> => {
     const { event } = entry;
-    if (event.type === "guardrail.decided")
-      return dropped.has(pinned.guardrails?.[event.guardrail.index]) ? lost(entry, event) : [];
+    const { newGuardrails, dropped } = differencesAt(before);
+    if (event.type === "guardrail.decided") {
+      const rule = activeAgent(before, pinned).guardrails?.[event.guardrail.index];
+      return dropped.has(rule) ? lost(entry, event) : [];
+    }
     const screening = newGuardrails.length > 0 ? await screenEvent(newGuardrails, event, before) : null;
     if (!screening) return [];
     return screening.findings.flatMap(({ guardrail: { type, on }, verdict, message }) => {
@@ -34,6 +44,16 @@ export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) 
     });
   };
 }
+
+interface Differences {
+  newGuardrails: CompiledGuardrails;
+  dropped: ReadonlySet<Guardrail | undefined>;
+}
+
+const differences = (agent: AgentSnapshot, pinned: AgentSnapshot): Differences => ({
+  newGuardrails: compileGuardrails(without(agent.guardrails, pinned.guardrails)),
+  dropped: new Set<Guardrail | undefined>(without(pinned.guardrails, agent.guardrails)),
+});
 
 const changes = (verdict: GuardrailVerdict): boolean => verdict !== "passed" && verdict !== "flagged";
 

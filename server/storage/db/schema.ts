@@ -750,6 +750,7 @@ export const threads = sqliteTable("threads", {
   session_id: text(),
   message_count: integer().notNull().default(0),
   last_run_id: text(),
+  last_agent_id: text(),
   metadata: json<Record<string, string>>().notNull(),
   ...times,
   variables: json<VariableValues>(),

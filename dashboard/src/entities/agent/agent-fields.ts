@@ -46,6 +46,8 @@ export interface Draft {
   memory: string;
   output_schema: string;
   input_schema: string;
+  /** JSON; empty for none. */
+  handoffs: string;
   doors: ProtocolName[];
   metadata: string;
 }
@@ -65,7 +67,15 @@ export interface DraftReader {
   required(field: "name" | "instructions" | "model", missing: string): string;
   number(field: DraftField, range?: Range): number | undefined;
   json(
-    field: "guardrails" | "provider_tools" | "memory" | "output_schema" | "input_schema" | "metadata" | "script",
+    field:
+      | "guardrails"
+      | "provider_tools"
+      | "handoffs"
+      | "memory"
+      | "output_schema"
+      | "input_schema"
+      | "metadata"
+      | "script",
     kind: "list" | "object",
   ): unknown;
 }
@@ -209,6 +219,11 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Prompt caching",
     typed: (it) => ({ prompt_caching: it?.prompt_caching ?? "auto" }),
     read: ({ prompt_caching }) => prompt_caching,
+  },
+  handoffs: {
+    word: "Handoffs",
+    typed: (it) => ({ handoffs: json(it?.handoffs) }),
+    read: (_, { json }) => json("handoffs", "list") ?? [],
   },
   input_schema: {
     word: "Input schema",

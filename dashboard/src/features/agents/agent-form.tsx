@@ -25,6 +25,7 @@ import { SchemaField } from "../../ui/forms/schema-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { FallbackModels } from "./fallback-models.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
+import { HandoffsField } from "./handoffs-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { SkillPicker } from "./skill-picker.tsx";
 import { behaviorOf, exampleScript } from "./test-model.ts";
@@ -87,6 +88,12 @@ export function AgentForm(props: AgentFormProps) {
         about="Folders with instructions and files, which the model loads when a task needs them."
       >
         <SkillPicker chosen={draft.skills} fault={fieldErrors.skills} onChoose={(skills) => set({ skills })} />
+      </FormSection>
+      <FormSection
+        title="Handoffs"
+        about="Agents that may go on with a conversation. The model gets a tool for each, and the other agent answers."
+      >
+        <HandoffsField {...json("handoffs")} />
       </FormSection>
       <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">
         <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />

@@ -24,6 +24,7 @@ const agent: Definition = {
   max_turns: 25,
   output_schema: null,
   guardrails: [],
+  handoffs: [],
   provider_tools: [],
   variables: [],
   snippets: [],

@@ -22,10 +22,13 @@ const finalStates: Record<string, [Tone, LucideIcon, string]> = {
   cancelled: ["plain", Square, "Stopped"],
 };
 
+/** Step types of tool types that are no plain tools. */
+const stepTypes: Record<string, string | undefined> = { agent: "subagent", handoff: "handoff" };
+
 /** A tool call with arguments and output, collapsed unless it failed. */
 export function CallCard({ part, narrow }: { part: ToolPart; narrow: boolean }) {
   const [tone, icon, word] = finalStates[codeOf(part)] ?? states[part.state];
-  const type = part.needs === "approval" ? "approval" : part.type === "agent" ? "subagent" : "tool_call";
+  const type = part.needs === "approval" ? "approval" : (stepTypes[part.type] ?? "tool_call");
   return (
     <details open={word === "Failed"} className="group/call min-w-0 rounded-lg border border-line">
       <summary className="flex min-h-9.5 list-none items-center gap-2 rounded-lg pr-3 pl-2 hover:bg-hover">

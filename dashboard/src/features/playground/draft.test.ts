@@ -39,6 +39,7 @@ const agent: FullAgent = {
   tools_count: 1,
   output_schema: null,
   guardrails: [],
+  handoffs: [],
   provider_tools: [],
   variables: [],
   snippets: [],

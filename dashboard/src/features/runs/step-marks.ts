@@ -2,7 +2,7 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 
 /** One mark of a run's strip: a call, and whether the run failed there. */
 interface StepMark {
-  type: "model_call" | "tool_call" | "subagent" | "guardrail";
+  type: "model_call" | "tool_call" | "subagent" | "handoff" | "guardrail";
   failed: boolean;
 }
 
@@ -15,19 +15,21 @@ export function stepMarks(
 }
 
 function marksOfMessages(run: Pick<Run, "messages" | "tool_calls" | "usage">): StepMark[] {
-  const types = new Map(run.tool_calls?.map(({ id, type }) => [id, type === "agent" ? "subagent" : "tool_call"]));
+  const types = new Map(run.tool_calls?.map(({ id, type }) => [id, typeOf(type)]));
   const marks: StepMark[] = [];
   for (const { role, tool_calls } of run.messages ?? []) {
     if (role !== "assistant") continue;
     marks.push({ type: "model_call", failed: false });
-    for (const { id } of tool_calls ?? [])
-      marks.push({ type: types.get(id) === "subagent" ? "subagent" : "tool_call", failed: false });
+    for (const { id } of tool_calls ?? []) marks.push({ type: types.get(id) ?? "tool_call", failed: false });
   }
   // An interrupted or running model call has no message.
   const missing = (run.usage?.model_calls ?? 0) - marks.filter(({ type }) => type === "model_call").length;
   for (let at = 0; at < missing; at++) marks.push({ type: "model_call", failed: false });
   return marks;
 }
+
+const typeOf = (toolType: string): StepMark["type"] =>
+  toolType === "agent" ? "subagent" : toolType === "handoff" ? "handoff" : "tool_call";
 
 /** Type of call by error code. Other codes end a run between calls. */
 const failing: Record<string, StepMark["type"]> = {

@@ -104,6 +104,8 @@ function eventLine({ event, data }: RunFrame): string {
       return joinFacts(data.tool, data.error && "failed", formatDuration(data.latency_ms));
     case "subagent.started":
       return data.subagent_run_id;
+    case "handoff.completed":
+      return joinFacts(`to ${data.agent_name}`, data.reason);
     case "subagent.waiting":
       return joinFacts(...data.tool_calls.map(({ tool, needs }) => `${tool} needs ${needs}`));
     case "step.started":
@@ -139,6 +141,7 @@ function eventIcon({ event, data }: RunFrame): EventIcon {
   if (event === "tool.decided") return "approval";
   if (event.startsWith("tool.")) return "tool_call";
   if (event.startsWith("subagent.")) return "subagent";
+  if (event.startsWith("handoff.")) return "handoff";
   if (event.startsWith("guardrail.")) return "guardrail";
   if (event.startsWith("memory.")) return "retrieval";
   if (event.startsWith("context.")) return "compaction";

@@ -1,4 +1,5 @@
 import {
+  ArrowRightLeft,
   Bot,
   Brain,
   CirclePlay,
@@ -21,6 +22,7 @@ export const stepIcons: Record<string, LucideIcon> = {
   guardrail: Shield,
   approval: Hand,
   subagent: Bot,
+  handoff: ArrowRightLeft,
   recovery: RotateCcw,
   compaction: Minimize2,
   reasoning: Brain,

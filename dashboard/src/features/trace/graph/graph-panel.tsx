@@ -102,7 +102,11 @@ function Drawing({ places, chosen, onChoose }: ChoiceProps & { places: GraphPlac
     >
       <svg aria-hidden width={width} height={height} className="absolute inset-0">
         {edges.map((edge) => (
-          <Line key={`${edge.from} ${edge.to}`} edge={edge} lit={edge.from === chosen || edge.to === chosen} />
+          <Line
+            key={`${edge.from} ${edge.to} ${edge.isHandoff}`}
+            edge={edge}
+            lit={edge.from === chosen || edge.to === chosen}
+          />
         ))}
       </svg>
       {nodes.map((node) => (
@@ -119,12 +123,17 @@ function Drawing({ places, chosen, onChoose }: ChoiceProps & { places: GraphPlac
   );
 }
 
-function Line({ edge: { path, label, calls, failed }, lit }: { edge: PlacedEdge; lit: boolean }) {
+function Line({ edge: { path, label, calls, failed, isHandoff }, lit }: { edge: PlacedEdge; lit: boolean }) {
   return (
-    <g data-lit={lit || undefined} data-failed={failed > 0 || undefined} className="graph-line">
+    <g
+      data-lit={lit || undefined}
+      data-failed={failed > 0 || undefined}
+      data-handoff={isHandoff}
+      className="graph-line"
+    >
       <path d={path} strokeWidth={lineWidth(calls)} />
       <text x={label.x} y={label.y} dy="0.35em" textAnchor="middle">
-        ×{formatCount(calls)}
+        {isHandoff && "→ "}×{formatCount(calls)}
       </text>
     </g>
   );
@@ -208,7 +217,10 @@ function GraphTable({ graph: { nodes, edges }, chosen, onChoose }: ChoiceProps &
           kindWord(node),
           edges
             .filter(({ to }) => to === node.id)
-            .map(({ from, calls }) => `${nameOf.get(from)} ×${formatCount(calls)}`)
+            .map(
+              ({ from, calls, isHandoff }) =>
+                `${nameOf.get(from)} ×${formatCount(calls)}${isHandoff ? " (handoff)" : ""}`,
+            )
             .join(", ") || "–",
           formatCount(node.calls),
           node.failed > 0 ? (

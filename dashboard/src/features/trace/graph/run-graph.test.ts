@@ -75,3 +75,33 @@ test("every row belongs to the node that did its work", () => {
     ["4", "run"],
   ]);
 });
+
+test("after a handoff the calls are the next agent's, and the way back leads to the run's own agent", () => {
+  const handoff = (index: number, from_agent_id: string, agent_id: string, agent_name: string) =>
+    stepOf(index, {
+      type: "handoff",
+      name: `transfer_to_${agent_name}`,
+      handoff: { from_agent_id, agent_id, agent_name },
+    });
+  const steps = [
+    model(0),
+    handoff(1, "agt_1", "agt_2", "Refunds"),
+    stepOf(2),
+    handoff(3, "agt_2", "agt_1", "Desk"),
+    stepOf(4, { name: "mail" }),
+  ];
+  const rows = rowsOf({ root: ofRun("run_1", steps), name: "Desk", children: new Map(), open: new Set(["run"]) });
+  const { nodes, edges } = graphOf(rows, { worked_ms: 900, cost_usd: 1 });
+  expect(nodes.map(({ id, name }) => [id, name])).toEqual([
+    ["run", "Desk"],
+    ["agent:Refunds", "Refunds"],
+    ["tool:look", "look"],
+    ["tool:mail", "mail"],
+  ]);
+  expect(edges).toEqual([
+    { from: "run", to: "agent:Refunds", calls: 1, failed: 0, isHandoff: true },
+    { from: "agent:Refunds", to: "tool:look", calls: 1, failed: 0 },
+    { from: "agent:Refunds", to: "run", calls: 1, failed: 0, isHandoff: true },
+    { from: "run", to: "tool:mail", calls: 1, failed: 0 },
+  ]);
+});

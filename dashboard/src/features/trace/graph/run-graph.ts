@@ -21,6 +21,8 @@ export interface GraphEdge {
   to: string;
   calls: number;
   failed: number;
+  /** True if the conversation went on there instead of coming back. */
+  isHandoff?: true;
 }
 
 export interface RunGraph {
@@ -44,12 +46,31 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
   const nodeOf = new Map<string, string>();
   const agentOfRun = new Map<string, string>();
   const unpriced = new Set<GraphNode>();
+  /** Nodes of the agents that answer by turns in a run, by the run and the agent's id. */
+  const nodeOfAgent = new Map<string, string>();
   for (const row of rows) {
     const caller = agentOfRun.get(row.runId) ?? "run";
     const kind = row.kind === "step" ? kinds[row.type] : undefined;
     if (row.kind === "run") {
       nodes.set("run", { ...nodeFor(row, "run", "agent"), ...whole });
       count(nodes.get("run")!, row);
+    }
+    if (row.step?.handoff) {
+      const { from_agent_id, agent_id, agent_name } = row.step.handoff;
+      getOr(nodeOfAgent, `${row.runId} ${from_agent_id}`, () => caller);
+      const id = getOr(nodeOfAgent, `${row.runId} ${agent_id}`, () => `agent:${agent_name}`);
+      nodeOf.set(row.key, id);
+      count(
+        getOr(nodes, id, () => ({ ...nodeFor(row, id, "agent"), name: agent_name })),
+        row,
+      );
+      const edge: GraphEdge = { from: caller, to: id, calls: 0, failed: 0, isHandoff: true };
+      count(
+        getOr(edges, `${caller} ${id} handoff`, () => edge),
+        row,
+      );
+      agentOfRun.set(row.runId, id);
+      continue;
     }
     if (!kind) {
       nodeOf.set(row.key, caller); // Model calls and guardrails are the agent's own work.

@@ -15,6 +15,7 @@ export const stepParts: Record<StepType, StepPart> = {
   guardrail: guardrailPart,
   approval: { word: "Approval" },
   subagent: { word: "Agent call", sub: ({ subagent, tool_type }) => (subagent ? "agent" : (tool_type ?? "")) },
+  handoff: { word: "Handoff", sub: ({ handoff }) => (handoff ? `to ${handoff.agent_name}` : "") },
   compaction: compactionPart,
   recovery: { word: "Restart" },
 };

@@ -1,0 +1,39 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type AgentHandoff, handoffFilters } from "../../domain/agent-snapshot.ts";
+import { limits } from "../../domain/limits.ts";
+import { idOf } from "../../http/schemas.ts";
+import * as t from "../../lib/schema.ts";
+
+const AgentId = t.about("The agent that goes on with the conversation.", idOf("agent"));
+
+/** A handoff as clients give it: the id of an agent, or an object with more settings. */
+export const HandoffInput = Type.Union([
+  AgentId,
+  t.named(
+    "HandoffInput",
+    t.partly(
+      { agent_id: AgentId },
+      {
+        description: t.about(
+          "Tells the model when to hand over; default: the other agent's description.",
+          Type.String({ minLength: 1, maxLength: 1024 }),
+        ),
+        filter: t.about(
+          "What goes along: `all` of the conversation, only what the user said last (`last_message`), everything without tool calls and their results (`no_tool_calls`), or the newest messages (`{messages: 20}`); default: `all`.",
+          Type.Union([
+            t.oneOf(handoffFilters),
+            t.closedObject({
+              messages: t.about("How many messages.", Type.Integer({ minimum: 1, maximum: limits.input_messages })),
+            }),
+          ]),
+        ),
+      },
+    ),
+  ),
+]);
+
+/** Fills in the defaults of a handoff. */
+export function completeHandoff(given: Static<typeof HandoffInput>): AgentHandoff {
+  const { agent_id, description, filter = "all" } = typeof given === "string" ? { agent_id: given } : { ...given };
+  return { agent_id, ...(description !== undefined && { description }), filter };
+}
