@@ -140,7 +140,7 @@ function nextCall(state: RunState, agent: AgentSnapshot, now: number): RunEvent[
 }
 
 function startOfCall(state: RunState, agent: AgentSnapshot): RunEvent {
-  const tools_loaded = loadedTools(wholeConversation(state), agent);
+  const tools_loaded = loadedTools(wholeConversation(state), activeAgent(state, agent));
   return startStep({
     step_index: state.steps,
     step_type: "model_call",

@@ -1,3 +1,4 @@
+import { activeAgent } from "../../domain/handoff.ts";
 import { wholeConversation } from "../../domain/prompt.ts";
 import type { ToolCall } from "../../domain/run-state.ts";
 import { findTools, searchesBefore } from "../../domain/tool-search/find-tools.ts";
@@ -8,8 +9,9 @@ import type { ToolResult } from "./tools/tool-result.ts";
 /** Answers a search among the run's own tools. What it finds is loaded by the result in the journal. */
 export function toolSearch(call: ToolCall, { start, state }: Pick<RunContext, "start" | "state">): ToolResult {
   const { calls } = state();
-  const loaded = loadedTools(wholeConversation(state()), start.agent) ?? [];
+  const agent = activeAgent(state(), start.agent);
+  const loaded = loadedTools(wholeConversation(state()), agent) ?? [];
   const query = String(call.arguments.query);
-  const output = findTools(query, start.agent, { loaded, searches: searchesBefore(call, calls) });
+  const output = findTools(query, agent, { loaded, searches: searchesBefore(call, calls) });
   return { output, error: null, attempts: 1 };
 }
