@@ -584,3 +584,27 @@ test("field names are read in both spellings, except in the client's own data, a
   expect(result).toEqual({ parts });
   expect(turns).toBeGreaterThan(100);
 });
+
+test("a message to a task at work is in its next model call, once", async () => {
+  const { owner, at } = await opened(scripted([{ text: "One two.", delay_ms: 600_000 }, { text: "Done." }]));
+  const { task } = (await ask(owner, at, "SendMessage", { ...said("Go."), configuration: { returnImmediately: true } }))
+    .body.result;
+  expect(task.status.state).toBe("TASK_STATE_WORKING");
+  const more = { ...said("More.", { taskId: task.id }), configuration: { returnImmediately: true } };
+  const taken = await ask(owner, at, "SendMessage", more);
+  const again = await ask(owner, at, "SendMessage", more);
+  expect([taken.body.result.task.id, again.body.result.task.id]).toEqual([task.id, task.id]);
+  const asked = async (times: number) => {
+    const watch = server.watches.join(task.id);
+    const events = async () => (await owner.get(`/v1/runs/${task.id}/events`)).body.data as { event: string }[];
+    while ((await events()).filter(({ event }) => event === "step.started").length < times) await watch.next(10_000);
+    watch.leave();
+  };
+  await asked(1);
+  const body = { role: "user", content: "Now.", interrupt: true };
+  expect((await owner.post(`/v1/runs/${task.id}/messages`, body)).status).toBe(200);
+  await asked(2);
+  await owner.post(`/v1/runs/${task.id}/cancel`, {});
+  const { body: run } = await owner.get(`/v1/runs/${task.id}`);
+  expect(run.messages.map(({ content }: { content: string }) => content)).toEqual(["Go.", "More.", "Now."]);
+});

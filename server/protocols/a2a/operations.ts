@@ -1,5 +1,6 @@
 import { noSuch, runScopeExpected } from "../../domain/error-messages.ts";
 import { isId } from "../../domain/ids.ts";
+import { isOver } from "../../domain/run-state.ts";
 import { mayRun, type NoLongerValid } from "../../http/auth.ts";
 import type { Idempotency } from "../../http/idempotency.ts";
 import type { Api } from "../../http/internal-client.ts";
@@ -66,7 +67,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     return answer.body;
   }
 
-  /** Starts or continues a run with a message. Returns it and the journal position at which its stream begins. */
+  /** Starts or continues a run with a message; one that works gets it for its next model call. Returns it and the journal position at which its stream begins. */
   async function send(call: Asked): Promise<{ run: TaskRun; from: number }> {
     const { principal, params } = call;
     const configuration = (params.configuration ?? {}) as Params;
@@ -100,12 +101,19 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     const previousRun = idempotency.runOf(principal, key);
     // The answered call is no longer pending, so do not match the message against the current ones.
     if (previousRun) return { run, from: previousRun.seq ?? 0 };
-    if (!run.required_action)
+    if (isOver(run.status))
       throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
     const from = runs.standing(principal, run.id).seq;
-    const tool_outputs = outputsOf(sent, run.required_action);
-    const path = `/v1/runs/${run.id}/submit_tool_outputs`;
-    const answer = await api(request, "POST", path, { tool_outputs }, key);
+    const { required_action } = run;
+    const answer = required_action
+      ? await api(
+          request,
+          "POST",
+          `/v1/runs/${run.id}/submit_tool_outputs`,
+          { tool_outputs: outputsOf(sent, required_action) },
+          key,
+        )
+      : await api(request, "POST", `/v1/runs/${run.id}/messages`, { role: "user", content: sent.text }, key);
     if (answer.status >= 400) throw toA2aError(answer);
     return { run: answer.body, from };
   }

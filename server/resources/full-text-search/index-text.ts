@@ -101,6 +101,9 @@ export function runTexts(run: EndedRun) {
           addInput(event.input);
           for (const { content } of event.earlier ?? []) input.add(contentText(content));
           return;
+        case "run.steered":
+          input.add(event.content);
+          return;
         case "tool.requested":
           addCall(event.call.tool, event.call.arguments);
           return;

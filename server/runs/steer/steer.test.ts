@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type ChatAnswer, startChatServer } from "../../testing/model-server.ts";
 import { rejection } from "../../testing/rejection.ts";
-import { runFixture, textOfFrames, tool } from "../../testing/run-fixture.ts";
+import { agentTool, runFixture, textOfFrames, tool } from "../../testing/run-fixture.ts";
 import { settledRun } from "../../testing/settled-run.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 
@@ -319,4 +319,48 @@ test("a guardrail redacts a message before it is stored, and a blocked one ends 
   expect(texts).toHaveLength(3);
   expect(texts.slice(0, 2)).toEqual(["user: Hello", "assistant: Well."]);
   expect(texts[2]).toStartWith("user: My ");
+});
+
+test("a judge of inputs reads each message before the model does, once", async () => {
+  using fixture = runFixture();
+  const config = { prompt: "x", model: "test/judge" };
+  const guardrails = [{ type: "llm_judge" as const, on: ["input" as const], action: "block" as const, config }];
+  const call = { name: "look", arguments: {} };
+  const script = [{ text: "Wait.", tool_calls: [call] }, { text: "Done." }];
+  const run = await fixture.start(script, { tools: [tool("look")], agent: { guardrails } });
+  const waiting = await fixture.settled(run.id);
+  await fixture.service.steer(fixture.author, run.id, { content: "Hurry" });
+  const [asked] = waiting.required_action!.submit_tool_outputs.tool_calls;
+  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.id, output: "blue" }]);
+  expect((await fixture.settled(run.id)).status).toBe("completed");
+  const decided = fixture.journal
+    .read(run.id)
+    .flatMap(({ event }) => (event.type === "guardrail.decided" ? [event.message_id !== undefined] : []));
+  expect(decided).toEqual([false, true]);
+});
+
+test("a child run that waits still waits for its parent after a message, and the parent takes one, too", async () => {
+  const helper = {
+    tools: [tool("look")],
+    settings: { script: [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Blue." }] },
+  };
+  using fixture = runFixture({ agents: { agt_helper: helper } });
+  const run = await fixture.start(
+    [{ tool_calls: [{ name: "help", arguments: { input: "Look" } }] }, { text: "Done." }],
+    {
+      tools: [agentTool("help", "agt_helper")],
+    },
+  );
+  const waiting = await fixture.settled(run.id);
+  const [asked] = waiting.required_action!.submit_tool_outputs.tool_calls;
+  const child = asked!.run_id!;
+  await fixture.service.steer(fixture.author, child, { content: "To the child" });
+  await fixture.service.steer(fixture.author, run.id, { content: "To the parent" });
+  expect(await fixture.service.awaitChild(child)).toMatchObject({ is: "waiting", calls: [{ id: asked!.id }] });
+  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.id, output: "blue" }]);
+  const done = await fixture.settled(run.id);
+  expect([done.status, done.output]).toEqual(["completed", "Done."]);
+  expect(said(done).filter((text) => text.startsWith("user"))).toEqual(["user: Hello", "user: To the parent"]);
+  const helped = fixture.runs.get(fixture.scope, child);
+  expect([helped.output, said(helped).includes("user: To the child")]).toEqual(["Blue.", true]);
 });
