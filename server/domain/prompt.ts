@@ -5,7 +5,7 @@ import { passagesMessage } from "./passages.ts";
 import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
 import { mediaOfMessage } from "./run-input.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
-import { modelTools } from "./tool-search/loaded-tools.ts";
+import { loadedTools, modelTools } from "./tool-search/loaded-tools.ts";
 import { searchToolOf } from "./tool-search/search-tool.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
 
@@ -14,7 +14,7 @@ import { truncateMiddle } from "./truncate-middle.ts";
  * always gives the same prompt. Compacted messages are replaced by their summary.
  */
 export function modelRequest(state: RunState, agent: AgentSnapshot): ModelRequest {
-  const { before, input, own } = promptParts(state);
+  const { all, before, input, own } = promptParts(state);
   const { compacted } = state;
   const left_out = compacted?.left_out ?? 0;
   const messages: PromptMessage[] = [
@@ -29,7 +29,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const outputMax = compacted?.tool_output_max_bytes ?? agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
     messages: outputMax === undefined ? messages : messages.map((message) => withShortOutput(message, outputMax)),
-    tools: modelTools(wholeConversation(state), agent),
+    tools: modelTools(all, agent),
     settings: settingsFor(agent, own, messages),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
@@ -73,14 +73,18 @@ export function conversationToCut(state: RunState): PromptMessage[] {
 /** Number of messages before the run's input: of its thread, or sent along with it. */
 export const countEarlierMessages = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
 
+/** Returns the names of the loaded tools; null for an agent whose tools are not deferred. */
+export const loadedInRun = (state: RunState, agent: AgentSnapshot): string[] | null =>
+  searchToolOf(agent) ? loadedTools(wholeConversation(state), agent) : null;
+
 /** The messages of the thread and of the run, also those that are left out of the prompt. */
-export const wholeConversation = (state: RunState): PromptMessage[] => [...state.history, ...conversation(state)];
+const wholeConversation = (state: RunState): PromptMessage[] => [...state.history, ...conversation(state)];
 
 /** Splits the conversation into the messages before the input, the input, and those after it. */
 function promptParts(state: RunState) {
   const all = wholeConversation(state);
   const place = countEarlierMessages(state);
-  return { before: all.slice(0, place), input: all[place], own: all.slice(place + 1) };
+  return { all, before: all.slice(0, place), input: all[place], own: all.slice(place + 1) };
 }
 
 /** Message that replaces the compacted ones. */
