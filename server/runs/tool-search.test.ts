@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { ScriptEntry } from "../domain/model-call.ts";
 import { startAnthropicCache } from "../testing/anthropic-cache.ts";
+import { exportOf } from "../testing/capsules.ts";
 import { manyTools, startManyTools, toolModel, toolTasks } from "../testing/many-tools.ts";
 import type { ChatAnswer } from "../testing/model-server.ts";
 import { startChatServer } from "../testing/model-server.ts";
@@ -109,6 +110,8 @@ test("the trace shows which tools were loaded at each model call, and a replay f
     const { body } = await client.post(`/v1/runs/${run.id}/replay`, { mode: "verify", agent });
     expect(body.replay.divergences).toEqual([]);
   }
+  const imported = await client.post("/v1/traces", await exportOf(client, run.id));
+  expect(imported.status).toBe(201);
   const few = await ran({ agent_id: await newAgent({ tool_loading: "all" }), input: toolTasks[6]!.input });
   expect((await modelCalls(few.id))[0]).not.toHaveProperty("tools_loaded");
 });
