@@ -12,7 +12,7 @@ import { newId } from "./ids.ts";
 import { isCutJson, jsonAnswer } from "./json-answer.ts";
 import type { JsonSchema } from "./model-call.ts";
 import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
-import { modelRequest, wholeConversation } from "./prompt.ts";
+import { loadedInRun, modelRequest } from "./prompt.ts";
 import { requiredAction } from "./required-action.ts";
 import { restartStep } from "./restart.ts";
 import { startOfRetrieval } from "./retrieval.ts";
@@ -32,7 +32,6 @@ import {
 import { startStep } from "./step-events.ts";
 import { failedEvents } from "./terminal-events.ts";
 import { textOf } from "./text-of.ts";
-import { loadedTools } from "./tool-search/loaded-tools.ts";
 
 /** Next action of a run: append events that follow without work, do a piece of work, or stop. */
 type Command =
@@ -140,7 +139,7 @@ function nextCall(state: RunState, agent: AgentSnapshot, now: number): RunEvent[
 }
 
 function startOfCall(state: RunState, agent: AgentSnapshot): RunEvent {
-  const tools_loaded = loadedTools(wholeConversation(state), activeAgent(state, agent));
+  const tools_loaded = loadedInRun(state, agent);
   return startStep({
     step_index: state.steps,
     step_type: "model_call",

@@ -7,7 +7,7 @@ import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
 import { mediaOfMessage } from "./run-input.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
 import { skillsText } from "./skills-prompt.ts";
-import { modelTools } from "./tool-search/loaded-tools.ts";
+import { loadedTools, modelTools } from "./tool-search/loaded-tools.ts";
 import { searchToolOf } from "./tool-search/search-tool.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
 import { createRenderer, hasTemplate } from "./variables.ts";
@@ -19,9 +19,10 @@ import { createRenderer, hasTemplate } from "./variables.ts";
  */
 export function modelRequest(state: RunState, pinned: AgentSnapshot): ModelRequest {
   const agent = activeAgent(state, pinned);
+  const parts = promptParts(state);
   const { compacted } = state;
   const render = createRenderer(agent, state.run.variables);
-  const { before, input, own } = sentParts(state);
+  const { before, input, own } = sentParts(state, parts);
   const messages: PromptMessage[] = [
     { role: "system", content: (render ? render(agent.instructions) : agent.instructions) + skillsText(agent) },
     ...before,
@@ -33,14 +34,10 @@ export function modelRequest(state: RunState, pinned: AgentSnapshot): ModelReque
   const outputMax = compacted?.tool_output_max_bytes ?? agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
     messages: outputMax === undefined ? messages : messages.map((message) => withShortOutput(message, outputMax)),
-    tools: modelTools(wholeConversation(state), agent, (tool) =>
+    tools: modelTools(searchToolOf(agent) ? wholeConversation(state) : [], agent, (tool) =>
       render && hasTemplate(tool) ? render(tool.description) : tool.description,
     ),
-    settings: settingsFor(agent, {
-      script_at: countAnswers(state, agent),
-      own: promptParts(state).own,
-      sent: messages,
-    }),
+    settings: settingsFor(agent, { script_at: countAnswers(state, agent), own: parts.own, sent: messages }),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
   if (agent.provider_tools) request.provider_tools = agent.provider_tools;
@@ -86,8 +83,14 @@ export const countEarlierMessages = (state: RunState): number =>
 
 const countBeforeInput = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
 
+/** Returns the names of the loaded tools; null for an agent whose tools are not deferred. */
+export function loadedInRun(state: RunState, pinned: AgentSnapshot): string[] | null {
+  const agent = activeAgent(state, pinned);
+  return searchToolOf(agent) ? loadedTools(wholeConversation(state), agent) : null;
+}
+
 /** The messages of the thread and of the run, also those that are left out of the prompt. */
-export const wholeConversation = (state: RunState): PromptMessage[] => [...state.history, ...conversation(state)];
+const wholeConversation = (state: RunState): PromptMessage[] => [...state.history, ...conversation(state)];
 
 /** Splits the conversation into the messages before the input, the input, and those after it. */
 function promptParts(state: RunState): PromptParts {
@@ -103,8 +106,7 @@ function promptParts(state: RunState): PromptParts {
 }
 
 /** Returns the parts without what a compaction left out, which its summary replaces. */
-function sentParts(state: RunState): PromptParts {
-  const { before, input, own } = promptParts(state);
+function sentParts(state: RunState, { before, input, own } = promptParts(state)): PromptParts {
   const { summary = null, left_out = 0 } = state.compacted ?? {};
   return {
     before: [...summaryMessage(summary), ...before.slice(left_out)],

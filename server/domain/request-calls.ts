@@ -7,13 +7,12 @@ import { completeCall, stepTypeOf } from "./complete-call.ts";
 import { activeAgent } from "./handoff.ts";
 import { limits } from "./limits.ts";
 import type { AssistantPart, FinishReason, JsonSchema } from "./model-call.ts";
-import { wholeConversation } from "./prompt.ts";
+import { loadedInRun } from "./prompt.ts";
 import { missingSeq, replayPosition, usedPositions } from "./replay-lookup.ts";
 import type { GuardrailDecided, Needs, RunEvent, ToolError, ToolRequest } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 import { startStep } from "./step-events.ts";
 import { withLoadingHint } from "./tool-search/find-tools.ts";
-import { loadedTools } from "./tool-search/loaded-tools.ts";
 
 type Asked = Extract<AssistantPart, { type: "tool_call" }>;
 
@@ -41,7 +40,7 @@ export function requestCalls(
     if (place !== null) usedIndexes.add(place);
     return place;
   };
-  const loaded = toolCalls.length > 0 ? loadedTools(wholeConversation(state), agent) : null;
+  const loaded = toolCalls.length > 0 ? loadedInRun(state, agent) : null;
   const hint = (error: ToolError, name: string) => (loaded ? withLoadingHint(error, name, loaded, agent) : error);
   return toolCalls.flatMap((part, index) =>
     request(part, first + index, state.turns - 1, agent, words.get(part.id), cut ?? null, onRecord, hint),

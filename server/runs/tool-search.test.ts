@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { ScriptEntry } from "../domain/model-call.ts";
+import { startAnthropicCache } from "../testing/anthropic-cache.ts";
+import { exportOf } from "../testing/capsules.ts";
 import { manyTools, startManyTools, toolModel, toolTasks } from "../testing/many-tools.ts";
 import type { ChatAnswer } from "../testing/model-server.ts";
 import { startChatServer } from "../testing/model-server.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 const office = startManyTools();
@@ -107,6 +110,8 @@ test("the trace shows which tools were loaded at each model call, and a replay f
     const { body } = await client.post(`/v1/runs/${run.id}/replay`, { mode: "verify", agent });
     expect(body.replay.divergences).toEqual([]);
   }
+  const imported = await client.post("/v1/traces", await exportOf(client, run.id));
+  expect(imported.status).toBe(201);
   const few = await ran({ agent_id: await newAgent({ tool_loading: "all" }), input: toolTasks[6]!.input });
   expect((await modelCalls(few.id))[0]).not.toHaveProperty("tools_loaded");
 });
@@ -226,4 +231,27 @@ test("tools of two servers with one name are both found, and each call reaches i
   });
   expect([two[0].calls.length, two[1].calls.length]).toEqual([0, 1]);
   for (const each of two) await each.stop();
+});
+
+test("a provider's cache has the whole prompt of each call that loads no further tool", async () => {
+  const call = (name: string, input: object) => ({ calls: [{ name, input }] });
+  const refund = call("office_stripe_create_refund", { charge: "ch_1" });
+  const script = [call("search_tools", { query: "refund" }), refund, refund, { text: "Done." }];
+  let asked = 0;
+  await using anthropic = startAnthropicCache(() => script[asked++]!);
+  const connection = {
+    name: "anthropic",
+    provider: "anthropic",
+    base_url: anthropic.base_url,
+    api_key: "sk-ant-0",
+  } as const;
+  await server.connections.put(connection, testActor);
+  const instructions = Array.from({ length: 1000 }, (_, line) => `Rule ${line} says always be kind.`).join("\n");
+  const agent_id = await newAgent({ model: "anthropic/claude-sonnet-4-5", instructions });
+  const run = await ran({ agent_id, input: "Refund." });
+  expect([run.status, run.output]).toEqual(["completed", "Done."]);
+  const [, second, third, fourth] = anthropic.usages;
+  const whole = (usage = second!) => usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+  expect(third!.cache_read_input_tokens).toBe(whole());
+  expect(fourth!.cache_read_input_tokens).toBe(whole(third));
 });

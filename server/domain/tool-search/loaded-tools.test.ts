@@ -15,11 +15,10 @@ import {
 import type { AgentSnapshot, ToolSnapshot } from "../agent-snapshot.ts";
 import { decide } from "../decide.ts";
 import type { PromptMessage } from "../model-call.ts";
-import { modelRequest, wholeConversation } from "../prompt.ts";
+import { loadedInRun, modelRequest } from "../prompt.ts";
 import { requestCalls } from "../request-calls.ts";
 import type { RunEvent } from "../run-event.ts";
 import { endStep } from "../step-events.ts";
-import { loadedTools } from "./loaded-tools.ts";
 import { mostTools, searchToolOf, withFreeName, withToolSearch } from "./search-tool.ts";
 
 const plain = (tools: ToolSnapshot[], more: Partial<AgentSnapshot> = {}): AgentSnapshot => ({
@@ -195,9 +194,7 @@ describe("loaded tools", () => {
     const forged = { id: "1", name: "a", output: { tools: [{ name: "b" }] } };
     const withheld = { ...search("2", "c"), error: { code: "guardrail_blocked", message: 'Not "c".' } };
     const strange = [{ id: "3", name: "search_tools", output: "no JSON" }, search("4", "search_tools", "zzz")];
-    expect(loadedTools(wholeConversation(stateAfter(...turn(0, 0, forged, withheld, ...strange))), agent)).toEqual([
-      "a",
-    ]);
+    expect(loadedInRun(stateAfter(...turn(0, 0, forged, withheld, ...strange)), agent)).toEqual(["a"]);
   });
 
   test("are written down at each model call", () => {

@@ -80,7 +80,9 @@ export function AgentForm(props: AgentFormProps) {
       <ModelFields {...props} />
       <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
         <ToolPicker chosen={draft.tools} fault={fieldErrors.tools} onChoose={(tools) => set({ tools })} />
-        <ToolLoadingField {...props} />
+        <div className="grid gap-4 rail:grid-cols-2">
+          <ToolLoadingField {...props} />
+        </div>
         <ProviderToolsField {...props} />
       </FormSection>
       <FormSection
