@@ -65,7 +65,10 @@ function SnippetRow({ snippet, onAct }: { snippet: Snippet; onAct: (act: Snippet
         </button>
         <SecondLine title={description ?? text}>{description || text}</SecondLine>
       </Cell>
-      <Cell right>{version}</Cell>
+      <Cell right>
+        <span className="rail:hidden">Version {version}</span>
+        <span className="max-rail:hidden">{version}</span>
+      </Cell>
       <Cell folds className="whitespace-nowrap text-muted">
         <Time at={updated_at} />
       </Cell>
