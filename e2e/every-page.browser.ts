@@ -138,6 +138,7 @@ test("every list of named items is searched by name, and says when nothing match
 const named = {
   agents: "invoice",
   tools: "PAY refund",
+  skills: "wri",
   memory: "manu",
   files: "policy",
   suites: "smoke",
@@ -170,7 +171,7 @@ test("a member starts creating by one key, which a viewer lacks", async ({ brows
   const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
   await joinAs("member", { owner: owner.page, guest: page });
-  for (const list of ["threads", "agents", "tools", "memory", "files", "suites", "webhooks", "schedules"])
+  for (const list of ["threads", "agents", "tools", "skills", "memory", "files", "suites", "webhooks", "schedules"])
     await test.step(list, async () => {
       await open(`/${list}`);
       expect(await begins("c"), list).toBe(true);
@@ -223,6 +224,7 @@ const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
   threads: "No threads yet",
   agents: "No agents yet",
   tools: "No tools yet",
+  skills: "No skills yet",
   memory: "No memory stores yet",
   files: "No files yet",
   suites: "No live suites yet",

@@ -9,6 +9,7 @@ export const lists = [
   "threads",
   "agents",
   "tools",
+  "skills",
   "memory",
   "files",
   "suites",

@@ -46,6 +46,7 @@ const creations: Record<string, string> = {
   "/keys": "Create key",
   "/agents": "Create agent",
   "/tools": "Create tool",
+  "/skills": "Upload skill",
   "/memory": "Create memory store",
   "/files": "Upload files",
   "/suites": "Create suite",
