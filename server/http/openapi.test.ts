@@ -5,6 +5,7 @@ import { type Kind, newId } from "../domain/ids.ts";
 import { readTimestamp } from "../domain/time.ts";
 import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
 import { newSigningSecret, sign } from "../lib/signature.ts";
+import { uploadSkill } from "../testing/skills.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import type { RequiredPermission } from "./operation.ts";
 
@@ -38,6 +39,7 @@ test("exactly the routes under /v1 are described", () => {
 });
 
 const besideJson: Record<string, string[]> = {
+  "skills.create": ["multipart/form-data", "application/zip"],
   "files.create": ["multipart/form-data"],
   "traces.import": ["application/vnd.sqlite3"],
 };
@@ -292,6 +294,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
   const daily = { name: "s", agent_id, input: "Go.", cron: "0 9 * * *", timezone: "UTC" };
   const { id: schedule } = (await client.post("/v1/schedules", daily)).body;
   const { id: suite } = (await client.post("/v1/suites", { name: "s", run_ids: [run] })).body;
+  const { id: skill } = await uploadSkill(client, "pdf");
   const bodies: Record<string, object> = {
     "POST /v1/runs": { agent_id, input: "Hi" },
     "POST /v1/runs/:id/fork": { step_index: -1 },
@@ -302,6 +305,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
     if (/^\/v1\/(runs|traces)/.test(path)) return run;
     if (path.startsWith("/v1/agents")) return agent_id;
     if (path.startsWith("/v1/schedules")) return schedule;
+    if (path.startsWith("/v1/skills")) return skill;
     if (path.startsWith("/v1/suites")) return suite;
     if (path.startsWith("/v1/memory")) return path.includes("/keys") ? pad : memory;
     return newId(kindOf[path.split("/")[2]!] ?? "request");
@@ -324,6 +328,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
     const address = path
       .replace(/:(id|run_id)\b/, idOf(path))
       .replace(":other_id", run)
+      .replace(":version", "1")
       .replace(":key", "note");
     for (const [name, schema] of Object.entries(query).filter(([name]) => !name.endsWith("[*]")))
       for (const value of texts) {
