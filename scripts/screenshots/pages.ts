@@ -10,6 +10,7 @@ export const lists = [
   "agents",
   "tools",
   "snippets",
+  "skills",
   "memory",
   "files",
   "suites",

@@ -1,4 +1,5 @@
 import type { Json, Runnel } from "../../e2e/harness.ts";
+import { skillText, zipOf } from "../../server/testing/archives.ts";
 import { type DeskRuns, seedDesk } from "./seed-desk.ts";
 
 /** Ids of the items whose pages are taken. */
@@ -92,6 +93,10 @@ export async function seed(server: Runnel): Promise<SeededIds> {
 
   await make(`/v1/webhooks/${webhook.id}/test`, {});
   await make("/v1/snippets", { name: "refund_policy", text: "Refunds are possible within {{days}} days." });
+  for (const name of ["writing-letters", "refunds"]) {
+    const entry = { path: `${name}/SKILL.md`, content: skillText(name, "Says how it is done here.") };
+    await make("/v1/skills", { content_base64: zipOf([entry]).toBase64() });
+  }
   const store = await make("/v1/memory", { name: "Manuals", kind: "vector" });
   await make("/v1/memory", { name: long.slice(0, 100), kind: "vector" });
   for (const [filename, text] of [

@@ -5,6 +5,7 @@ import { type Kind, newId } from "../domain/ids.ts";
 import { readTimestamp } from "../domain/time.ts";
 import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
 import { newSigningSecret, sign } from "../lib/signature.ts";
+import { uploadSkill } from "../testing/skills.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import type { RequiredPermission } from "./operation.ts";
 
@@ -38,6 +39,7 @@ test("exactly the routes under /v1 are described", () => {
 });
 
 const besideJson: Record<string, string[]> = {
+  "skills.create": ["multipart/form-data", "application/zip"],
   "files.create": ["multipart/form-data"],
   "traces.import": ["application/vnd.sqlite3"],
 };
@@ -296,6 +298,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
   const { id: trigger } = (await client.post("/v1/triggers", event)).body;
   const { id: suite } = (await client.post("/v1/suites", { name: "s", run_ids: [run] })).body;
   const { id: snippet } = (await client.post("/v1/snippets", { name: "policy", text: "t" })).body;
+  const { id: skill } = await uploadSkill(client, "pdf");
   const bodies: Record<string, object> = {
     "POST /v1/runs": { agent_id, input: "Hi" },
     "POST /v1/runs/:id/fork": { step_index: -1 },
@@ -309,6 +312,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
     if (path.startsWith("/v1/agents")) return agent_id;
     if (path.startsWith("/v1/schedules")) return schedule;
     if (path.startsWith("/v1/triggers")) return trigger;
+    if (path.startsWith("/v1/skills")) return skill;
     if (path.startsWith("/v1/suites")) return suite;
     if (path.startsWith("/v1/snippets")) return snippet;
     if (path.startsWith("/v1/memory")) return path.includes("/keys") ? pad : memory;
@@ -332,6 +336,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
     const address = path
       .replace(/:(id|run_id)\b/, idOf(path))
       .replace(":other_id", run)
+      .replace(":version", "1")
       .replace(":key", "note");
     for (const [name, schema] of Object.entries(query).filter(([name]) => !name.endsWith("[*]")))
       for (const value of texts) {

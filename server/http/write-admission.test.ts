@@ -18,6 +18,7 @@ const goesOn = [
   "DELETE /v1/scores/:id",
   "DELETE /v1/secrets/:name",
   "DELETE /v1/snippets/:id",
+  "DELETE /v1/skills/:id",
   "DELETE /v1/suites/:id",
   "DELETE /v1/threads/:id",
   "DELETE /v1/tools/:id",

@@ -1,4 +1,5 @@
 import {
+  BookOpen,
   Bot,
   BrainCircuit,
   CalendarClock,
@@ -30,6 +31,7 @@ export const groups = {
     { to: "/agents", label: "Agents", icon: Bot, guide: "guides/agents" },
     { to: "/tools", label: "Tools", icon: Wrench, guide: "guides/http-tools" },
     { to: "/snippets", label: "Snippets", icon: TextQuote, guide: "guides/variables" },
+    { to: "/skills", label: "Skills", icon: BookOpen, guide: "guides/skills" },
     { to: "/memory", label: "Memory", icon: BrainCircuit, guide: "guides/memory" },
     { to: "/files", label: "Files", icon: FileText, guide: "guides/documents" },
     { to: "/suites", label: "Suites", icon: ListChecks, guide: "guides/suites-in-ci" },

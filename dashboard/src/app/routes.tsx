@@ -32,6 +32,7 @@ import { type PlaygroundSearch, readPlaygroundSearch } from "../features/playgro
 import { readDiffSearch } from "../features/run-comparison/read-diff-search.ts";
 import { readRunsSearch } from "../features/runs/read-runs-search.ts";
 import { readSettingsSearch, type SettingsSearch } from "../features/settings/read-settings-search.ts";
+import { readSkillSearch, readSkillsSearch } from "../features/skills/read-skills-search.ts";
 import { readSnippetsSearch } from "../features/snippets/read-snippets-search.ts";
 import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suites-search.ts";
 import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
@@ -367,6 +368,10 @@ export const routeTree = root.addChildren([
     ),
     object("/files/$fileId", readDocumentSearch, () =>
       import("../features/files/document-page.tsx").then((it) => it.DocumentPage),
+    ),
+    list("/skills", readSkillsSearch, () => import("../features/skills/skills-page.tsx").then((it) => it.SkillsPage)),
+    object("/skills/$skillId", readSkillSearch, () =>
+      import("../features/skills/skill-page.tsx").then((it) => it.SkillPage),
     ),
     list("/memory", readStoresSearch, () => import("../features/memory/stores-page.tsx").then((it) => it.StoresPage)),
     object(

@@ -47,6 +47,7 @@ const creations: Record<string, string> = {
   "/agents": "Create agent",
   "/tools": "Create tool",
   "/snippets": "Create snippet",
+  "/skills": "Upload skill",
   "/memory": "Create memory store",
   "/files": "Upload files",
   "/suites": "Create suite",

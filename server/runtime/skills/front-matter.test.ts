@@ -48,6 +48,7 @@ test.each<[string, string, string]>([
   ["a colon in a further line", "description: Fills forms\n  and more: all of it", "Fills forms and more: all of it"],
   ["a colon in the line below", "description:\n  Use when: asked", "Use when: asked"],
   ["quotes and a colon", `description: Says "no": always`, `Says "no": always`],
+  ["a sign that YAML reserves", "description: @Observable and `code`", "@Observable and `code`"],
   ["a folded text", "description: >-\n  one: two\n  three", "one: two three"],
   ["a literal text", "description: |\n  one\n\n  two\n", "one two"],
 ])("a description with %s is read as its author meant it", (_, field, description) => {

@@ -87,7 +87,7 @@ function problemOf(yaml: string): string {
 }
 
 const plainTexts =
-  /^(?:(description):|(name|license|compatibility|allowed-tools):(?=[ \t]+\S))[ \t]*(?![ \t&*!|>"'%@`[{#])(.*)$/;
+  /^(?:(description):|(name|license|compatibility|allowed-tools):(?=[ \t]+\S))[ \t]*(?![ \t&*!|>"'[{#])(.*)$/;
 
 /**
  * Quotes texts that need it: many published skills have a colon in their description, which YAML takes for a field. A

@@ -6,6 +6,7 @@ export const listNames = {
   "/memory": "Memory",
   "/runs": "Runs",
   "/schedules": "Schedules",
+  "/skills": "Skills",
   "/suites": "Suites",
   "/threads": "Threads",
   "/tools": "Tools",

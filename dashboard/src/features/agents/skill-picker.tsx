@@ -26,7 +26,7 @@ export function SkillPicker({
   if (skills.isPending) return <p className="text-muted">Loading skills</p>;
   const gone = chosen.filter(({ skill_id }) => skills.data.every((skill) => skill.id !== skill_id));
   if (skills.data.length + gone.length === 0)
-    return <p className="text-muted">There are no skills yet. Upload one with POST /v1/skills.</p>;
+    return <p className="text-muted">There are no skills yet. Upload one on the page Skills, and select it here.</p>;
   const toggle = (skill: Pick<Skill, "id" | "name">, on: boolean) =>
     onChoose(
       on

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileText, FileUp } from "lucide-react";
-import { type DragEvent, useRef, useState } from "react";
+import { useState } from "react";
 import { ListPage } from "../../entities/crud/list-page.tsx";
 import { type FilesSearch, filesQuery } from "../../entities/file/file-api.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
+import { useFileDrop } from "../../hooks/use-file-drop.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Chip, choicesOf, SetChip } from "../../ui/forms/chip.tsx";
 import { FileRow, statusWords } from "./file-row.tsx";
@@ -33,7 +34,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
   const stores = useQuery(storeApi.every(at)).data ?? [];
   const [asking, setAsking] = useState<readonly File[] | null>(null);
   const { uploads, add, again, cancel } = useUploads();
-  const { over, ...drop } = useDrop(usePermission("member"), setAsking);
+  const { over, ...drop } = useFileDrop(usePermission("member"), setAsking);
   const { q, status, purpose, file } = search;
   const storeName = (id: string) => stores.find((store) => store.id === id)?.name ?? id;
   return (
@@ -81,31 +82,4 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
       {asking && <UploadDialog given={asking} onClose={() => setAsking(null)} onUpload={add} />}
     </div>
   );
-}
-
-/** Handles files dragged over an element and dropped on it. */
-function useDrop(active: boolean, onFiles: (files: readonly File[]) => void) {
-  const [over, setOver] = useState(false);
-  const depth = useRef(0);
-  const hasFiles = ({ dataTransfer }: DragEvent) => active && dataTransfer.types.includes("Files");
-  const move = (event: DragEvent, by: 1 | -1) => {
-    if (!hasFiles(event)) return;
-    depth.current += by;
-    setOver(depth.current > 0);
-  };
-  return {
-    over,
-    onDragEnter: (event: DragEvent) => move(event, 1),
-    onDragLeave: (event: DragEvent) => move(event, -1),
-    onDragOver: (event: DragEvent) => {
-      if (hasFiles(event)) event.preventDefault();
-    },
-    onDrop: (event: DragEvent) => {
-      if (!hasFiles(event)) return;
-      event.preventDefault();
-      depth.current = 0;
-      setOver(false);
-      onFiles([...event.dataTransfer.files]);
-    },
-  };
 }
