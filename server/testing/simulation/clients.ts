@@ -12,7 +12,7 @@ import type { Needs, RunEvent } from "../../domain/run-event.ts";
 import { isOver, requireRun } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
-import { agentTool, httpTool, tool } from "../run-fixture.ts";
+import { agentTool, handoffTool, httpTool, teamMember, tool } from "../run-fixture.ts";
 import { type Fixture, type Ledger, short, type Witness } from "./witness.ts";
 import { Found, type World } from "./world.ts";
 
@@ -48,6 +48,15 @@ const tools: ToolSnapshot[] = [
   httpTool("gated", url, { approval: "always" }),
   look,
   sign,
+];
+/** Agents to which runs are handed over; they hand on and back. */
+const toClerk = handoffTool("agt_clerk");
+const team: AgentSnapshot[] = [
+  teamMember("agt_clerk", [], {
+    tools: [safe, look, sign, handoffTool("agt_fixture", "no_tool_calls"), handoffTool("agt_expert", { messages: 3 })],
+    max_turns: 3,
+  }),
+  teamMember("agt_expert", [], { tools: [once, toClerk], max_turns: 2, model: "test/echo" }),
 ];
 const agentTools = [delegate, agentTool("entrust", "agt_deputy", { approval: "always" })];
 
@@ -95,6 +104,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
       max_turns: 1 + world.int(5),
       ...(remembers && { memory: memory(world.pick(contextStrategies), world.chance(0.5) ? [notes] : []) }),
       ...(world.chance(0.3) && { models: ["test/script", "test/echo"] }),
+      ...(world.chance(0.3) && { team }),
     };
     const on_concurrency_limit = world.pick(["reject", "queue"] as const);
     const if_thread_busy = world.pick(["reject", "queue", "cancel_previous"] as const);
@@ -110,7 +120,10 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     };
     try {
       const { id } = await fixture().start([], {
-        tools: world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
+        tools: [
+          ...world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
+          ...("team" in agent ? [toClerk] : []),
+        ],
         agent,
         run,
       });

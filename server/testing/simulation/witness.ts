@@ -1,6 +1,7 @@
 import type { AgentSnapshot, ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import { type ContextPlan, planContext } from "../../domain/context.ts";
 import { equalJson } from "../../domain/equal.ts";
+import { activeAgent } from "../../domain/handoff.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import { requestForModel } from "../../domain/prompt.ts";
@@ -162,6 +163,14 @@ export function createWitness(world: World, fixture: () => Fixture) {
       case "memory.retrieved":
         if (state.to_prepare[0] !== preparedBy[event.type]) throw wrong("not what is to be fetched next (P3)");
         break;
+      case "handoff.completed": {
+        const call = state.calls.find((known) => known.id === event.tool_call_id);
+        if (call?.status !== "completed") throw wrong("its call was not made");
+        if (requireRun(state).calls.some((known) => !isResolved(known)))
+          throw wrong("before the calls beside it ended");
+        if (state.handoffs.length >= limits.handoffs_per_run) throw wrong("one more than a run may have");
+        break;
+      }
       case "context.compacted":
         if (event.left_out <= (state.compacted?.left_out ?? 0)) throw wrong("leaves out no more than the one before");
         break;
@@ -254,7 +263,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
    * Checks that the loop's state, as the model sees it, is the fold of the journal, and that one start makes one
    * request.
    */
-  function modelAsked(id: string, attempt: number, agent: AgentSnapshot, model: string, request: ModelRequest): void {
+  function modelAsked(id: string, attempt: number, pinned: AgentSnapshot, model: string, request: ModelRequest): void {
     world.note(`${short(id)} attempt ${attempt} asks ${model}`);
     const begun = startOf(id, attempt);
     const isNew = begun && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
@@ -268,11 +277,14 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (asked.has(`${attempt}.${step.anchor}`)) throw found(`${short(id)}: one start, two questions (P3)`);
     asked.add(`${attempt}.${step.anchor}`);
     if (model !== state.model) throw found(`${short(id)}: ${model} is asked, and its record says ${state.model}`);
+    const agent = activeAgent(state, pinned);
     const due =
       step.step_type === "compaction"
         ? summaryDue(state, agent)
         : withPromptCaching(requestForModel(state, agent), agent, state.run);
     if (!equalJson(request, due)) throw found(`${short(id)}: the loop's state is another one`);
+    if (step.step_type === "model_call" && forgetsThread(state, request))
+      throw found(`${short(id)}: its handoff has forgotten what was said before`);
   }
 
   /** Returns the start of a model call that the journal has for this attempt. */
@@ -380,6 +392,16 @@ const callsUnknownTool = ({ messages, calls }: RunState): boolean =>
   messages
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
+
+/** True if the prompt after handoffs that let all through lacks something of the thread or the input. */
+function forgetsThread({ handoffs, history, run, compacted }: RunState, { messages }: ModelRequest): boolean {
+  if (handoffs.length === 0) return false;
+  const prompt = JSON.stringify(messages);
+  if (!prompt.includes(JSON.stringify(run.input).slice(1, -1))) return true;
+  const isWhole = !compacted && handoffs.every((handoff) => handoff.filter === "all" && !handoff.compacted);
+  const said = history.flatMap((message) => (message.role === "user" ? [message.content] : []));
+  return isWhole && said.some((text) => !prompt.includes(JSON.stringify(text).slice(1, -1)));
+}
 
 const begins = new Set<string>(["run.started", "run.resumed"]);
 
