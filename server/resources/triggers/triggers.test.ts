@@ -308,12 +308,12 @@ describe("a secret", () => {
     expect(rotated.secret).toMatch(/^[0-9a-f]{64}$/);
     expect((await client.get(`/v1/triggers/${trigger.id}`)).body.secret).toBeUndefined();
     for (const secret of [own, rotated.secret])
-      expect((await github({ ...trigger, secret }, issue(deliveries))).body.outcome).toBe("started");
+      expect((await github({ ...trigger, secret }, issue(1000 + deliveries))).body.outcome).toBe("started");
     now += 61_000;
-    expect((await github({ ...trigger, secret: own }, issue(deliveries))).status).toBe(401);
+    expect((await github({ ...trigger, secret: own }, issue(1000 + deliveries))).status).toBe(401);
     const { body: last } = await client.post(`/v1/triggers/${trigger.id}/rotate_secret`, { overlap_seconds: 0 });
-    expect((await github({ ...trigger, secret: rotated.secret }, issue(deliveries))).status).toBe(401);
-    expect((await github({ ...trigger, secret: last.secret }, issue(deliveries))).status).toBe(202);
+    expect((await github({ ...trigger, secret: rotated.secret }, issue(1000 + deliveries))).status).toBe(401);
+    expect((await github({ ...trigger, secret: last.secret }, issue(1000 + deliveries))).status).toBe(202);
   });
 
   test("of Stripe and Slack comes from them: until then every event is refused", async () => {
