@@ -9,6 +9,7 @@ import { dropMessages } from "./drop-messages.ts";
 import { newId } from "./ids.ts";
 import { isCutJson, jsonAnswer } from "./json-answer.ts";
 import type { JsonSchema } from "./model-call.ts";
+import { pausesNow } from "./pause.ts";
 import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
 import { modelRequest } from "./prompt.ts";
 import { requiredAction } from "./required-action.ts";
@@ -21,7 +22,6 @@ import {
   applyAll,
   type InitialState,
   isAwaitingAnswer,
-  isOver,
   openStep,
   pendingCalls,
   type RunState,
@@ -49,12 +49,15 @@ export const maxCrashesWithoutProgress = 3;
  * forks and replays all decide here.
  */
 export function decide(state: RunState, agent: AgentSnapshot, now: number): Command {
-  if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
+  if (state.status !== "in_progress") return { do: "stop" };
   const fail = (error: RunError): Command => record(failedEvents(state, error, now));
   if (state.stalls >= maxCrashesWithoutProgress) return fail(crashLoop(state));
   if (state.blocked) return fail(state.blocked);
   if (openStep(state, "compaction")) return { do: "compact" };
-  if (state.model_error) return isTooLong(state) ? record(nextCall(state, agent, now)) : fail(state.model_error);
+  const unlessPaused = (then: () => Command): Command => (pausesNow(state) ? record([{ type: "run.paused" }]) : then());
+  const { model_error } = state;
+  if (model_error)
+    return isTooLong(state) ? unlessPaused(() => record(nextCall(state, agent, now))) : fail(model_error);
   // Request no tool output or approval before the judges have agreed.
   const judged = (then: () => Command): Command => {
     const [text] = pendingJudgements(state, agent);
@@ -64,18 +67,18 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   const unusable = agent.unavailable?.[0];
   const [what] = state.to_prepare;
   if (what && unusable) return fail(unavailable(unusable, state));
-  if (what) return judged(() => prepare(what, state, agent));
+  if (what) return unlessPaused(() => judged(() => prepare(what, state, agent)));
   const tooMany = tooManyCalls(state);
   if (tooMany) return fail(runError("budget_exceeded", budgetMessage(tooMany), state));
   const pending = pendingCalls(state);
   const runnableCalls = pending.filter((call) => !isAwaitingAnswer(call));
-  if (runnableCalls.length > 0) return { do: "run_tools", calls: runnableCalls };
-  if (pending.length > 0) return record([pause(state, pending, now)]);
+  if (runnableCalls.length > 0) return unlessPaused(() => ({ do: "run_tools", calls: runnableCalls }));
+  if (pending.length > 0) return record([requireAction(state, pending, now)]);
   const last = state.messages.at(-1);
-  if (last?.role === "assistant" && !state.paused) return record(complete(state, agent, textOf(last.parts), now));
+  if (last?.role === "assistant" && !state.is_continued) return record(complete(state, agent, textOf(last.parts), now));
   if (state.turns >= state.run.max_turns) return fail(outOfTurns(state));
   if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
-  return judged(() => record(nextCall(state, agent, now)));
+  return unlessPaused(() => judged(() => record(nextCall(state, agent, now))));
 }
 
 /**
@@ -144,7 +147,7 @@ function startWithWider(state: RunState, agent: AgentSnapshot, { model }: RunMod
   return [start, restartStep(step, reason, { model })];
 }
 
-const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
+const requireAction = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
   type: "run.requires_action",
   required_action: requiredAction(calls, now + state.run.action_timeout_ms),
 });

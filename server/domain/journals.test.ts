@@ -15,11 +15,11 @@ import { traceOf } from "./trace.ts";
 // Journals of earlier versions. Neither these files nor their folded states may change, because customers have journals
 // like them. A state may gain fields, as events may. The pinned agents are stored beside them.
 const corpus = `${import.meta.dir}/__fixtures__/journals`;
-const [first, second, third] = [namesOf("v1"), namesOf("v2-memory"), namesOf("v2")];
-const names = [...first, ...second, ...third];
+const [first, second, third, fourth] = [namesOf("v1"), namesOf("v2-memory"), namesOf("v2"), namesOf("v3")];
+const names = [...first, ...second, ...third, ...fourth];
 
 test("the corpus has journals of every kind of run", () => {
-  expect([first.length, second.length, third.length]).toEqual([11, 13, 20]);
+  expect([first.length, second.length, third.length, fourth.length]).toEqual([11, 13, 20, 1]);
   const types = new Set(names.flatMap((name) => read(name).map(({ event }) => event.type)));
   expect([...types].sort()).toEqual([
     "context.compacted",
@@ -32,6 +32,9 @@ test("the corpus has journals of every kind of run", () => {
     "run.completed",
     "run.created",
     "run.failed",
+    "run.pause_cancelled",
+    "run.pause_requested",
+    "run.paused",
     "run.queued",
     "run.recovered",
     "run.requires_action",

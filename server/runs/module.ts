@@ -34,6 +34,7 @@ import { createWorkerRpc, type RpcHandlers } from "./dispatch/worker-rpc.ts";
 import { runInThisThread, withOrdering, workerThreads } from "./dispatch/worker-threads.ts";
 import { createRetention, type DeleteExpired } from "./end/retention.ts";
 import { createRunTerminator } from "./end/terminate-run.ts";
+import { createPauseEvents } from "./pause/pause-events.ts";
 import { createSlots } from "./queue/slots.ts";
 import { createOrphanedRuns } from "./recovery/orphaned-runs.ts";
 import { createReplays } from "./replay/replay.ts";
@@ -134,7 +135,8 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const gate = createDispatchGate();
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
-  const pool = new Pool({
+  const pauseEvents = createPauseEvents({ journal, runs, lost, drives: (id): boolean => pool.drives(id) });
+  const pool: Pool = new Pool({
     journal,
     watches,
     hasDayBudget,
@@ -153,7 +155,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       model_trouble: breakers.hasTrouble(),
     }),
     answer: createWorkerRpc(answerers),
-    insert: ends.driven,
+    insert: pauseEvents.withChildren(ends.driven),
     threads: withOrdering((workers === 0 ? runInThisThread : workerThreads)(leadsUntil), ordering),
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
@@ -172,6 +174,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     runs,
     standings,
     ends,
+    pauseEvents,
     lost,
     gate,
     pool,

@@ -19,6 +19,8 @@ import { createCancelAndExpire } from "./end/cancel-and-expire.ts";
 import { createDeadlines } from "./end/deadlines.ts";
 import type { RunTerminator } from "./end/terminate-run.ts";
 import { createForks, type EditAgent } from "./fork/fork.ts";
+import { createPauses } from "./pause/pause.ts";
+import type { PauseEvents } from "./pause/pause-events.ts";
 import { createRunQueue } from "./queue/queue.ts";
 import { type BeginThread, createThreadQueue, type ThreadOwnerOf } from "./queue/thread-queue.ts";
 import type { OrphanedRuns } from "./recovery/orphaned-runs.ts";
@@ -51,6 +53,7 @@ interface RunServiceOptions extends CreationOptions {
   runs: RunStore;
   standings: ChildStatuses;
   ends: RunTerminator;
+  pauseEvents: PauseEvents;
   lost: OrphanedRuns;
   gate: DispatchGate;
   pool: Pool;
@@ -130,6 +133,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     now,
   });
   const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
+  const { pause, resume } = createPauses(options);
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
     ...options,
@@ -219,6 +223,8 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     fork,
     submit,
     cancel,
+    pause,
+    resume,
     settled,
     recover,
     takeUp,

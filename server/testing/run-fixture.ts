@@ -17,6 +17,7 @@ import { createDispatchGate } from "../runs/dispatch/dispatch-gate.ts";
 import { type AnswerQuestion, Pool } from "../runs/dispatch/pool.ts";
 import { thisThread, type WorkerFactory } from "../runs/dispatch/worker-threads.ts";
 import { createRunTerminator } from "../runs/end/terminate-run.ts";
+import { createPauseEvents } from "../runs/pause/pause-events.ts";
 import { createSlots } from "../runs/queue/slots.ts";
 import { createOrphanedRuns } from "../runs/recovery/orphaned-runs.ts";
 import { createPendingWrites } from "../runs/recovery/pending-writes.ts";
@@ -80,7 +81,8 @@ export function runFixture(
   const runs = createRunStore({ db, journal, audit });
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
-  const pool = new Pool({
+  const pauseEvents = createPauseEvents({ journal, runs, lost, drives: (id): boolean => pool.drives(id) });
+  const pool: Pool = new Pool({
     journal,
     watches,
     onEarlyMessages: db.write.leaving,
@@ -99,7 +101,7 @@ export function runFixture(
       if (question.of === "start_child") return service.startChild(head, question);
       return question.of === "await_child" ? service.awaitChild(question.run_id) : toolSecrets;
     },
-    insert: ends.driven,
+    insert: pauseEvents.withChildren(ends.driven),
     threads: options.threads ?? thisThread,
     size: options.size ?? 1,
     slots,
@@ -124,6 +126,7 @@ export function runFixture(
     runs,
     standings,
     ends,
+    pauseEvents,
     lost,
     gate,
     pool,

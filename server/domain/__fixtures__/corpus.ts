@@ -15,4 +15,6 @@ export const readJournal = (name: string): JournalEntry[] =>
     .map((line) => JSON.parse(line));
 
 /** Journals written by earlier versions. */
-export const corpus = ["v1", "v2-memory", "v2"].flatMap(namesOf).map((name) => ({ name, entries: readJournal(name) }));
+export const corpus = ["v1", "v2-memory", "v2", "v3"]
+  .flatMap(namesOf)
+  .map((name) => ({ name, entries: readJournal(name) }));

@@ -9,6 +9,9 @@ export const frameNames = [
   "run.started",
   "run.requires_action",
   "run.resumed",
+  "run.pause_requested",
+  "run.paused",
+  "run.pause_cancelled",
   "run.recovered",
   "run.completed",
   "run.failed",
@@ -84,6 +87,8 @@ export const webhookTopics = {
   "run.completed": "A run completed.",
   "run.failed": "A run failed, or was cancelled.",
   "run.requires_action": "A run waits for an output or an approval.",
+  "run.paused": "A run is paused.",
+  "run.resumed": "A run continues after an answer or a pause.",
   "tool.requested": "A model asked for a tool.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
@@ -100,6 +105,8 @@ export const topicOfRunEvent: { readonly [Type in RunEventType]?: WebhookEvent }
   "run.failed": "run.failed",
   "run.cancelled": "run.failed",
   "run.requires_action": "run.requires_action",
+  "run.paused": "run.paused",
+  "run.resumed": "run.resumed",
   "tool.requested": "tool.requested",
 };
 

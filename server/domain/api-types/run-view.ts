@@ -82,6 +82,9 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
     case "run.requires_action":
       view.status = "requires_action";
       break;
+    case "run.paused":
+      view.status = "paused";
+      break;
     case "run.resumed":
     case "run.recovered":
       view.status = "in_progress";
@@ -131,6 +134,8 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
     case "documents.attached":
     case "memory.retrieved":
     case "context.compacted":
+    case "run.pause_requested":
+    case "run.pause_cancelled":
       break;
     default:
       event satisfies never; // An event of a newer server.

@@ -1,16 +1,20 @@
-import { beginsModelCall, type JournalEntry } from "../../domain/run-event.ts";
+import { beginsModelCall, type JournalEntry, type RunEvent } from "../../domain/run-event.ts";
+import { isOver } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { FromWorker } from "../../runtime/agent-loop/messages.ts";
 import type { Leave } from "../../storage/db/writer.ts";
 import { AppendRefused, type Inserted, type Journal } from "../../storage/journal/journal.ts";
 import type { Recovery } from "../recovery/recovery.ts";
 import type { Draining } from "./draining.ts";
+import { missedRequests } from "./missed-requests.ts";
 import type { WorkerThread } from "./worker-threads.ts";
 
 interface AppendHandlerOptions {
-  journal: Pick<Journal, "head">;
+  journal: Pick<Journal, "head" | "read">;
   recovery: Pick<Recovery, "record" | "unwritten">;
   draining: Pick<Draining, "has" | "rests">;
+  /** True if the loop of this start still drives the run; absent: each does until its attempt is past. */
+  isDriven?(runId: string, drive: number): boolean;
   /** True if model calls of a scope must reserve a share of the daily budget. */
   hasDayBudget(scope: Scope): boolean;
   /** True if calls of some model have failed lately. */
@@ -26,6 +30,7 @@ export function createAppendHandler({
   journal,
   recovery,
   draining,
+  isDriven = () => true,
   hasDayBudget,
   hasModelTrouble = () => false,
   hold,
@@ -36,21 +41,35 @@ export function createAppendHandler({
   const limitsOf = (head: Scope) => ({ day_budget: hasDayBudget(head), model_trouble: hasModelTrouble() });
 
   async function append(message: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
-    const { run_id, attempt, ticket, events, leaves } = message;
+    const { run_id, attempt, drive, ticket, events, leaves, after, facts = events.length } = message;
     const confirmation = { isEarly: false, hasFailed: false };
     const callsModel = events.some(beginsModelCall);
+    let missed: JournalEntry[] = [];
 
-    function confirm({ seq, at }: JournalEntry): void {
+    /** Call inside the write. Returns the events without decisions that a request to the run has made void. */
+    function validEvents(): readonly RunEvent[] {
+      const head = journal.head(run_id);
+      if (head?.status === "paused") throw new AppendRefused("Its run has paused.");
+      if (drive !== undefined && !isDriven(run_id, drive)) throw new AppendRefused("Another loop drives its run.");
+      missed = after === undefined ? [] : missedRequests(journal, run_id, after);
+      if (missed.length === 0) return events;
+      if (!head || isOver(head.status) || head.attempt !== attempt) throw new AppendRefused("Its loop is past.");
+      return events.slice(0, facts);
+    }
+
+    function confirm({ seq, at }: Pick<JournalEntry, "seq" | "at">): void {
       if (leaves !== undefined) return; // The loop has left.
       const head = callsModel ? journal.head(run_id) : null;
-      thread.send({ do: "appended", ticket, seq, at, ...(head && limitsOf(head)) });
+      const behind = missed.length > 0 && { missed, kept: facts };
+      thread.send({ do: "appended", ticket, seq, at, ...(head && limitsOf(head)), ...behind });
     }
 
     // The model call may start before its step is durable (worst case: one wasted call). A tool call may not.
     const confirmEarly: Leave<Inserted[]> = (inserted) => {
       const [first] = inserted.find(([id]) => id === run_id)?.[1] ?? [];
       const head = journal.head(run_id);
-      if (!first || !head || draining.has(head.project_id)) return null;
+      if (!first || missed.length > 0 || !head || head.status === "paused" || draining.has(head.project_id))
+        return null;
       confirm(first);
       confirmation.isEarly = true;
       return () => {
@@ -61,10 +80,13 @@ export function createAppendHandler({
 
     try {
       if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop follows an append that failed.");
-      const [first] = await recovery.record(run_id, events, attempt, callsModel ? confirmEarly : undefined);
+      const entries = await recovery.record(run_id, validEvents, attempt, callsModel ? confirmEarly : undefined);
+      // Without a fact, only the requests are news.
+      const first = entries[0] ?? missed.at(-1);
       if (confirmation.hasFailed) throw new Error("An append was confirmed to its loop and not committed.");
       if (confirmation.isEarly) return;
       if (!first) throw new Error("An append had no entry.");
+      if (journal.head(run_id)?.status === "paused") throw new AppendRefused("Its run has paused.");
       if (draining.rests(run_id, first.seq)) {
         hold(run_id);
         throw new AppendRefused("Its project leaves.");

@@ -1,5 +1,5 @@
 import { cancelError } from "../../domain/run-error.ts";
-import type { RequiredCall, RunEvent } from "../../domain/run-event.ts";
+import type { JournalEntry, RequiredCall, RunEvent } from "../../domain/run-event.ts";
 import { pendingCalls, type RunState } from "../../domain/run-state.ts";
 import type { ChildUsages } from "../../domain/terminal-events.ts";
 import { unknownRunUsage } from "../../domain/usage.ts";
@@ -20,12 +20,19 @@ export function createChildStatuses({ journal, runs }: { journal: Journal; runs:
     if (!head) return missingRecord;
     try {
       const [newest] = journal.read(runId, head.seq - 1, 1);
-      if (newest) return statusAfter(runId, newest.event);
+      if (newest) return head.status === "requires_action" ? waiting(runId, newest) : statusAfter(runId, newest.event);
       const { output, output_json, error, usage } = runs.read(runs.standing(head, runId));
       return { is: "over", output, output_json, error, usage };
     } catch {
       return missingRecord;
     }
+  }
+
+  /** Requests to a waiting run, such as that of a pause, are recorded after the calls that it waits for. */
+  function waiting(runId: string, { event }: JournalEntry): ChildStanding | null {
+    if (event.type === "run.requires_action") return statusAfter(runId, event);
+    const { required_action } = journal.state(runId);
+    return required_action && statusAfter(runId, { type: "run.requires_action", required_action });
   }
 
   return {

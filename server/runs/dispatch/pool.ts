@@ -133,6 +133,7 @@ export class Pool {
     this.#appends = createAppendHandler({
       journal,
       recovery: this.#recovery,
+      isDriven: (runId, drive) => this.#drives.get(runId)?.id === drive,
       draining: this.#draining,
       hasDayBudget,
       hasModelTrouble: () => breakers?.hasTrouble() ?? false,

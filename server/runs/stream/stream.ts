@@ -1,7 +1,7 @@
 import { type Frame, frameOf, isLastFrame } from "../../domain/api-types/frames.ts";
 import { frameForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { JournalEntry, ModelAnswer, RunEvent } from "../../domain/run-event.ts";
+import { isRequest, type JournalEntry, type ModelAnswer, type RunEvent } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { timestamp } from "../../domain/time.ts";
 import { errorEvent, type PublicUrl } from "../../http/errors.ts";
@@ -12,7 +12,10 @@ import { marksOf } from "../../runtime/agent-loop/messages.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { Live, RunSubscriptions } from "./run-subscriptions.ts";
 
-/** Position of a reader: all entries up to `seq`, and `offset` code units of the step that began at `anchor`. */
+/**
+ * Position of a reader: all entries up to `seq`, and `offset` code units of the step that began at `anchor`. In a
+ * client's cursor, `anchor` is `seq` if it has an offset.
+ */
 export interface Cursor {
   seq: number;
   anchor: number | null;
@@ -41,14 +44,15 @@ export function parseCursor(text: string | null, param: string): Cursor {
 export function requireCursor(
   { journal, watches }: StreamDeps,
   runId: string,
-  { seq, anchor, offset }: Cursor,
+  { seq, anchor: cursorSeq, offset }: Cursor,
   param: string,
 ): void {
   const refuse = () => new AppError("invalid_cursor", "This run has no such event.", { param });
   if (seq > (journal.head(runId)?.seq ?? 0)) throw refuse();
-  if (anchor === null) return;
-  const [begun] = journal.read(runId, anchor - 1, 1).map(({ event }) => event);
-  if (begun?.type !== "step.started" && begun?.type !== "step.restarted") throw refuse();
+  if (cursorSeq === null) return;
+  const start = startBefore(journal, runId, cursorSeq);
+  if (!start) throw refuse();
+  const { seq: anchor, event: begun } = start;
   const end = endOf(journal, runId, anchor, begun.step_index);
   // The length streamed by an earlier process or a superseded attempt is unknown.
   if (end?.type === "step.restarted" || end?.type === "run.recovered") return;
@@ -96,9 +100,12 @@ export interface ReadOptions {
 
 /** Encoder of a stream's events. An empty text sends nothing. */
 export interface EventEncoder {
-  /** `answer` is the model answer of the step that this event ends. */
-  event(frame: Frame, answer?: ModelAnswer | null): string;
-  token(piece: Piece, of: { start: number; step_index: number; at: number }): string;
+  /**
+   * `answer` is the model answer of the step that this event ends; `sent` the length of an open answer that was sent
+   * before a request to the run.
+   */
+  event(frame: Frame, answer?: ModelAnswer | null, sent?: number): string;
+  token(piece: Piece, of: { start: number; after?: number; step_index: number; at: number }): string;
   /** Encodes the error that ends the stream before its run. */
   error(why: AppError): string;
   /** Last text of a stream that ends because the server stops; default: a comment, because readers reconnect. */
@@ -150,7 +157,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     };
 
     function openReader(): Reader {
-      reader ??= createReader(journal, runId, from.anchor === null ? withAnchor(journal, runId, from) : from, encoder);
+      reader ??= createReader(journal, runId, withAnchor(journal, runId, from), encoder);
       return reader;
     }
 
@@ -199,12 +206,23 @@ function isPast(journal: Journal, runId: string): boolean {
   return !head || isOver(head.status);
 }
 
-/** Returns the cursor of a reader that has seen the start of a model call but none of its deltas. */
-function withAnchor(journal: Journal, runId: string, { seq }: Cursor): Cursor {
-  const [entry] = seq > 0 ? journal.read(runId, seq - 1, 1) : [];
-  const starts = entry?.event.type === "step.started" || entry?.event.type === "step.restarted";
-  return { seq, anchor: starts ? seq : null, offset: 0 };
+/** Returns the cursor of a reader that has seen the start of a model call, and its deltas up to the cursor's offset. */
+const withAnchor = (journal: Journal, runId: string, { seq, offset }: Cursor): Cursor => ({
+  seq,
+  anchor: startBefore(journal, runId, seq)?.seq ?? null,
+  offset,
+});
+
+/** Returns the start of the step that is open at an entry. Only requests to the run come between its deltas. */
+function startBefore(journal: Journal, runId: string, at: number): { seq: number; event: StepStart } | null {
+  const [entry] = at > 0 ? journal.read(runId, at - 1, 1) : [];
+  if (!entry) return null;
+  const { seq, event } = entry;
+  if (isRequest(event)) return startBefore(journal, runId, at - 1);
+  return event.type === "step.started" || event.type === "step.restarted" ? { seq, event } : null;
 }
+
+type StepStart = Extract<RunEvent, { type: "step.started" | "step.restarted" }>;
 
 type Reader = ReturnType<typeof createReader>;
 
@@ -231,14 +249,16 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
       const answer = event.type === "step.completed" ? event.answer : null;
       if (event.type === "step.completed" && answer && anchor !== null) {
         const pieces = held?.pieces ?? (dialect.isApart ? recordedPieces(answer) : mergePieces(recordedPieces(answer)));
-        text += tokens(pieces, { start: anchor, step_index: event.step_index, at: entry.at });
+        text += tokens(pieces, { start: anchor, after: seq, step_index: event.step_index, at: entry.at });
         held = isCut ? { entry, pieces } : null;
         if (held) return { text, last, more: true };
         anchor = null;
       }
+      if (event.type === "step.completed" && event.step_type === "model_call") anchor = null;
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
       const frame = frameOf(runId, entry);
-      text += dialect.event(frame, answer);
+      const isWithin = isRequest(event) && anchor !== null && offset > 0;
+      text += dialect.event(frame, answer, isWithin ? offset : undefined);
       seq = entry.seq;
       last ||= dialect.isLast(frame);
     }
@@ -251,7 +271,7 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
     const newest = step?.pieces.at(-1);
     if (!step || !newest || step.anchor !== anchor || step.length <= offset) return "";
     if (isCut && !canContinue(resume)) return "";
-    const of = { start: anchor, step_index: step.step_index, at: newest.at };
+    const of = { start: anchor, after: seq, step_index: step.step_index, at: newest.at };
     let text = "";
     do {
       text = tokens(merged(unsentPieces(step, offset)), of);
@@ -265,7 +285,7 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
     dialect.isApart ? singlePieces(pieces) : pieces.length === 1 ? pieces.values() : mergePieces(pieces);
 
   /** Returns token events for these pieces, up to the size limit. */
-  function tokens(pieces: Iterator<Piece>, of: { start: number; step_index: number; at: number }): string {
+  function tokens(pieces: Iterator<Piece>, of: Parameters<EventEncoder["token"]>[1]): string {
     const begun = offset;
     let text = "";
     isCut = false;
@@ -288,14 +308,15 @@ function apiDialect(runId: string, slim: boolean, publicUrl: PublicUrl): EventEn
   // Step and kind of the last token event.
   let [lastStart, lastKind] = [-1, ""];
   return {
-    event: ({ event, seq, data }) => sseEvent(event, String(seq), JSON.stringify(data)),
-    token({ kind, text, end }, { start, step_index, at }) {
+    event: ({ event, seq, data }, _, sent) =>
+      sseEvent(event, sent === undefined ? String(seq) : `${seq}.${sent}`, JSON.stringify(data)),
+    token({ kind, text, end }, { start, after = start, step_index, at }) {
       const goesOn = slim && start === lastStart && kind === lastKind;
       [lastStart, lastKind] = [start, kind];
       const rest = goesOn
         ? ""
         : `,"kind":"${kind}","offset":${end},"step_index":${step_index},"seq":${start},"run_id":"${runId}","at":"${timestamp(at)}"`;
-      return sseEvent("token", `${start}.${end}`, `{"delta":${JSON.stringify(text)}${rest}}`);
+      return sseEvent("token", `${after}.${end}`, `{"delta":${JSON.stringify(text)}${rest}}`);
     },
     error: (why) => errorEvent(why, publicUrl),
     isLast: ({ event }) => isLastFrame(event),
@@ -305,9 +326,9 @@ function apiDialect(runId: string, slim: boolean, publicUrl: PublicUrl): EventEn
 /** Reduces a dialect to output for visitors of a chat page, without reasoning. */
 const forVisitors = (dialect: EventEncoder): EventEncoder => ({
   ...dialect,
-  event(frame, answer) {
+  event(frame, answer, sent) {
     const shown = frameForVisitor(frame);
-    return shown ? dialect.event(shown, answer) : "";
+    return shown ? dialect.event(shown, answer, sent) : "";
   },
   token: (piece, of) => (piece.kind === "output" ? dialect.token(piece, of) : ""),
 });

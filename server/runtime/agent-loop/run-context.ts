@@ -6,14 +6,14 @@ import { type OpenStep, openStep, type RunState, type ToolCall } from "../../dom
 import type { StepType } from "../../domain/step-kinds.ts";
 import type { Connection, Model } from "../models/model.ts";
 import type { Outlet } from "./message-channel.ts";
-import type { Ask, ChildOrder, Reserved, RunStart } from "./messages.ts";
+import type { Appended, Ask, Basis, ChildOrder, Reserved, RunStart } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
 import type { ToolOutcome } from "./tools/tool-result.ts";
 
 /** Ports of a run: its connections to storage, models and tools. */
 export interface RunPorts {
-  /** Resolves when the events are durable. Throws `Superseded` if the run is over or driven by another attempt. */
-  append(events: RunEvent[]): Promise<{ seq: number; at: number }>;
+  /** Resolves when the events are durable. Throws `Superseded` if the run is over, paused or driven by another loop. */
+  append(events: RunEvent[], basis: Basis): Promise<Pick<Appended, "seq" | "at" | "kept" | "missed">>;
   /** Takes messages that need no reply. A delta becomes durable with the entry that ends its step. */
   outlet: Outlet;
   model: Model;
@@ -62,6 +62,7 @@ export class Superseded extends Error {}
 /** Context of a step: the current state, and the only way to change it. */
 export interface RunContext {
   state(): RunState;
+  /** Records what happened, and the decisions that follow from it. */
   record(...events: RunEvent[]): Promise<JournalEntry[]>;
   /** Reserves step numbers and returns the first: concurrent calls may record findings at once. */
   takeSteps(count: number): number;

@@ -13,6 +13,7 @@ import type {
   Ask,
   AskKind,
   Asks,
+  Basis,
   FromWorker,
   Question,
   RunStart,
@@ -88,9 +89,9 @@ export function createRunExecutor(
     aborts.set(drive, abort);
     let hasLeft = false;
     /** Ends the loop together with its run: no step follows. */
-    const leave = (events: RunEvent[]): never => {
+    const leave = (events: RunEvent[], basis: Basis): never => {
       hasLeft = true;
-      send({ do: "append", run_id, attempt, ticket: 0, events, leaves: drive });
+      send({ do: "append", run_id, attempt, drive, ticket: 0, events, ...basis, leaves: drive });
       throw over;
     };
     const fault = await faultOf(loop(start, abort.signal, leave));
@@ -113,7 +114,11 @@ export function createRunExecutor(
     send({ do: "tried", drive, outcome, fault });
   }
 
-  async function loop(start: RunStart, signal: AbortSignal, leave: (events: RunEvent[]) => never): Promise<void> {
+  async function loop(
+    start: RunStart,
+    signal: AbortSignal,
+    leave: (events: RunEvent[], basis: Basis) => never,
+  ): Promise<void> {
     const { run_id, attempt } = start;
     const ask: Ask = (of, question) => requests.wait(asking(run_id, attempt, of, question), signal);
     let { day_budget, model_trouble = false } = start;
@@ -123,9 +128,9 @@ export function createRunExecutor(
       return opened;
     };
     const ports: RunPorts = {
-      async append(events) {
-        if (events.at(-1)?.type === "run.completed") leave(events);
-        const appended = await append(start, events);
+      async append(events, basis) {
+        if (events.at(-1)?.type === "run.completed") leave(events, basis);
+        const appended = await append(start, events, basis);
         day_budget = appended.day_budget ?? day_budget;
         model_trouble = appended.model_trouble ?? model_trouble;
         return appended;
@@ -170,8 +175,8 @@ export function createRunExecutor(
   }
 
   /** Not aborted by the signal: an append always gets a reply. Other requests end with their loop. */
-  const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>
-    requests.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
+  const append = ({ run_id, attempt, drive }: RunStart, events: RunEvent[], basis: Basis) =>
+    requests.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, drive, ticket, events, ...basis }));
 
   return { receive };
 }

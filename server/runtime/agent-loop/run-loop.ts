@@ -1,7 +1,8 @@
 import { decide, withFollowUp } from "../../domain/decide.ts";
 import { decidedEvents } from "../../domain/guardrail-event.ts";
+import { pausesNow } from "../../domain/pause.ts";
 import type { PendingJudgement } from "../../domain/pending-judgements.ts";
-import type { Preparation } from "../../domain/run-event.ts";
+import type { JournalEntry, Preparation, RunEvent } from "../../domain/run-event.ts";
 import { apply, fold } from "../../domain/run-state.ts";
 import { attachDocuments } from "./attach-documents.ts";
 import { callModel } from "./call-model.ts";
@@ -18,14 +19,7 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
   let reservedSteps = 0;
   const context: RunContext = {
     state: () => state,
-    // Append first, then apply: the state follows the journal.
-    async record(...events) {
-      const all = withFollowUp(state, events, start.agent, ports.now());
-      const { seq, at } = await ports.append(all);
-      const entries = all.map((event, index) => ({ seq: seq + index, at, event }));
-      state = entries.reduce(apply, state);
-      return entries;
-    },
+    record: (...events) => append(events, events.length),
     takeSteps(count) {
       const first = Math.max(state.steps, reservedSteps);
       reservedSteps = first + count;
@@ -35,13 +29,27 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
     ports,
     signal,
   };
+  /**
+   * Appends first, then applies: the state follows the journal. If a request to the run came meanwhile, only the facts
+   * are appended, and the loop decides again. A run that is to pause does so at once, since a child run may keep the loop
+   * waiting.
+   */
+  async function append(events: readonly RunEvent[], facts: number): Promise<JournalEntry[]> {
+    const all = withFollowUp(state, events, start.agent, ports.now());
+    const { seq, at, kept = all.length, missed = [] } = await ports.append(all, { after: state.seq, facts });
+    const entries = all.slice(0, kept).map((event, index) => ({ seq: seq + index, at, event }));
+    const unknown = missed.filter((entry) => entry.seq > state.seq);
+    state = [...unknown, ...entries].reduce(apply, state);
+    if (pausesNow(state) && decide(state, start.agent, ports.now()).do === "record") await append([], 0);
+    return entries;
+  }
   for (;;) {
     const next = decide(state, start.agent, ports.now());
     switch (next.do) {
       case "stop":
         return;
       case "record":
-        await context.record(...next.events);
+        await append(next.events, 0);
         break;
       case "judge":
         await judgePending(next.text, context);

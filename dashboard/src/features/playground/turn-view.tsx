@@ -169,6 +169,7 @@ function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
   const words: Record<string, string> = {
     in_progress: "Writing",
     requires_action: "Waiting for a response",
+    paused: "Paused",
     completed: "Completed",
     failed: "Failed",
     cancelled: "Stopped",
