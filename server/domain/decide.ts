@@ -6,6 +6,7 @@ import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { budgetMessage, tooManyCalls } from "./budget.ts";
 import { isTooLong, planContext, widerModel } from "./context.ts";
 import { dropMessages } from "./drop-messages.ts";
+import { decidedEvents } from "./guardrail-event.ts";
 import { newId } from "./ids.ts";
 import { isCutJson, jsonAnswer } from "./json-answer.ts";
 import type { JsonSchema } from "./model-call.ts";
@@ -75,8 +76,11 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   if (runnableCalls.length > 0) return unlessPaused(() => ({ do: "run_tools", calls: runnableCalls }));
   if (pending.length > 0) return record([requireAction(state, pending, now)]);
   const last = state.messages.at(-1);
-  if (last?.role === "assistant" && !state.is_continued) return record(complete(state, agent, textOf(last.parts), now));
+  if (last?.role === "assistant" && !state.is_continued && !last.interrupted)
+    return record(complete(state, agent, textOf(last.parts), now));
   if (state.turns >= state.run.max_turns) return fail(outOfTurns(state));
+  if (state.unrecorded && state.unrecorded.length > 0)
+    return record(decidedEvents(state.unrecorded, state.steps, Math.max(0, state.turns - 1)));
   if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
   return unlessPaused(() => judged(() => record(nextCall(state, agent, now))));
 }

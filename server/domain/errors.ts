@@ -236,7 +236,13 @@ export const catalogue = {
   run_already_terminal: {
     status: 409,
     type: "conflict_error",
-    meaning: "The run has ended, and can no longer be cancelled.",
+    meaning: "The run has ended: it can no longer be cancelled, and takes no messages. Start another run.",
+  },
+  run_not_steerable: {
+    status: 409,
+    type: "conflict_error",
+    meaning:
+      "The run takes no message now: its last model call (`max_turns`) has begun, or too many messages wait for the next one. Wait for its end, and start another run.",
   },
   record_damaged: {
     status: 409,

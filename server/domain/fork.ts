@@ -1,6 +1,7 @@
 import { firstItem } from "../lib/collections.ts";
 import { equalJson } from "./equal.ts";
 import { newId } from "./ids.ts";
+import { interruptedCode } from "./interruption.ts";
 import type { AssistantPart } from "./model-call.ts";
 import { missingSeq, usedPositions } from "./replay-lookup.ts";
 import { cutOffCode } from "./request-calls.ts";
@@ -141,12 +142,16 @@ function requireFit(event: Completed | null, { tool_output, model_output }: Pref
     throw new CannotFork("edits.tool_output", `${name} is not a tool call: it has no tool output to edit.`);
   if (model_output && event?.step_type !== "model_call")
     throw new CannotFork("edits.model_output", `${name} is not a model call: it has no model output to edit.`);
-  if (event && !isTool(event) && event.status !== "completed" && !model_output && !wasRefused(event))
+  if (event && !isTool(event) && event.status !== "completed" && !model_output && !isOutcome(event))
     throw new CannotFork("step_index", `${name} did not complete. Fork from the step before it, or edit its output.`);
 }
 
-/** A refused prompt is followed by its compaction, which depends on it. */
-const wasRefused = ({ error }: Completed): boolean => error?.code === "context_length_exceeded";
+/**
+ * True if the run went on after the step: with the compaction of a prompt that was refused, or with the message that
+ * interrupted an answer.
+ */
+const isOutcome = ({ error }: Completed): boolean =>
+  error?.code === "context_length_exceeded" || error?.code === interruptedCode;
 
 function turnOf(entries: readonly JournalEntry[], state: RunState, end: End, edits: PrefixEdits): Turn | null {
   if (end.event.step_type !== "model_call" && !isTool(end.event)) return null;
@@ -223,7 +228,10 @@ function isKept(
   turn: Turn | null,
   edits: PrefixEdits,
 ): boolean {
+  // Results of the step's answer may come after a message, which then belongs to the fork as well.
+  if (event.type === "run.steered") return end !== null && seq <= end.seq;
   if (event.type.startsWith("run.")) return false;
+  if (event.type === "guardrail.decided" && event.message_id !== undefined) return end !== null && seq <= end.seq;
   const isWord = event.type === "guardrail.decided";
   if (isWord && event.guardrail.on === "input") return !edits.input;
   if (event.type === "history.loaded") return true;

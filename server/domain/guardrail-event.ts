@@ -3,7 +3,7 @@ import type { GuardrailDecided, RunEvent } from "./run-event.ts";
 
 /** A guardrail's decision; its step is numbered when it is appended. */
 export type Finding = Pick<GuardrailDecided, "guardrail" | "verdict" | "message" | "matches"> &
-  Partial<Pick<GuardrailDecided, "tool_call_id" | "latency_ms" | "spent">>;
+  Partial<Pick<GuardrailDecided, "tool_call_id" | "message_id" | "latency_ms" | "spent">>;
 
 export const isBlocked = ({ verdict }: Pick<Finding, "verdict">): boolean => verdict === "blocked";
 

@@ -5,6 +5,7 @@ import { hashJson } from "../lib/hash.ts";
 import { namesOf, readJournal as read } from "./__fixtures__/corpus.ts";
 import prompts from "./__fixtures__/journals/v1-prompts.json";
 import agents from "./__fixtures__/journals/v2-memory-agents.json";
+import steeredAgents from "./__fixtures__/journals/v3-agents.json";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { type ContextPlan, planContext } from "./context.ts";
 import { modelRequest } from "./prompt.ts";
@@ -19,7 +20,7 @@ const [first, second, third, fourth] = [namesOf("v1"), namesOf("v2-memory"), nam
 const names = [...first, ...second, ...third, ...fourth];
 
 test("the corpus has journals of every kind of run", () => {
-  expect([first.length, second.length, third.length, fourth.length]).toEqual([11, 13, 20, 1]);
+  expect([first.length, second.length, third.length, fourth.length]).toEqual([11, 13, 20, 3]);
   const types = new Set(names.flatMap((name) => read(name).map(({ event }) => event.type)));
   expect([...types].sort()).toEqual([
     "context.compacted",
@@ -40,6 +41,7 @@ test("the corpus has journals of every kind of run", () => {
     "run.requires_action",
     "run.resumed",
     "run.started",
+    "run.steered",
     "step.completed",
     "step.restarted",
     "step.started",
@@ -106,6 +108,20 @@ test.each(first)("%s makes the prompts that it always made, after each of its en
     return next;
   }, initialState);
   expect(hash.digest("hex")).toBe((prompts as Record<string, string>)[name.slice("v1/".length)]!);
+});
+
+test.each(fourth)("%s has the recorded prompt hashes: each message of the user is in the next prompt", (name) => {
+  const pinned = (steeredAgents as unknown as Record<string, AgentSnapshot>)[name.slice("v3/".length)]!;
+  let calls = 0;
+  read(name).reduce<RunState | InitialState>((state, entry) => {
+    const { event } = entry;
+    if (event.type === "step.started" && event.step_type === "model_call") {
+      expect(hashJson(modelRequest(requireRun(state), pinned))).toBe(event.input_hash!);
+      calls++;
+    }
+    return apply(state, entry);
+  }, initialState);
+  expect(calls).toBe(name === "v3/paused" ? 3 : 2);
 });
 
 test.each(second)("%s has the recorded prompt hashes and truncations", (name) => {

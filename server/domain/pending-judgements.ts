@@ -9,24 +9,31 @@ export interface PendingJudgement {
   index: number;
   on: "input" | "tool_output";
   tool_call_id: string | null;
+  /** The message that came while the run was under way; absent for the run's input. */
+  message_id?: string;
   text: string;
 }
 
 /** Returns the input and external outputs that judges have not checked yet. */
 export function pendingJudgements(
-  { run, calls, decisions }: RunState,
+  { run, calls, messages, decisions }: RunState,
   { guardrails }: AgentSnapshot,
 ): PendingJudgement[] {
   return (guardrails ?? []).flatMap(({ type, on }, index) => {
     if (type !== "llm_judge") return [];
-    const isPending = ({ on: point, tool_call_id }: Pick<PendingJudgement, "on" | "tool_call_id">): boolean =>
+    const isPending = ({ on: point, tool_call_id, message_id }: PendingJudgement): boolean =>
       !decisions.some(
-        ({ guardrail, tool_call_id: about }) =>
-          guardrail.index === index && guardrail.on === point && about === tool_call_id,
+        ({ guardrail, tool_call_id: about, message_id: said }) =>
+          guardrail.index === index && guardrail.on === point && about === tool_call_id && said === message_id,
       );
     const input = { index, on: "input", tool_call_id: null, text: wholeText(toRequestInput(run)) } as const;
+    const steered = messages.flatMap((message): PendingJudgement[] =>
+      message.role === "user" && message.steered
+        ? [{ index, on: "input", tool_call_id: null, message_id: message.id, text: message.content }]
+        : [],
+    );
     const outputs = on.includes("tool_output") ? calls.filter(isGiven).map((call) => outputOf(call, index)) : [];
-    return [...(on.includes("input") ? [input] : []), ...outputs].filter(isPending);
+    return [...(on.includes("input") ? [input, ...steered] : []), ...outputs].filter(isPending);
   });
 }
 

@@ -100,9 +100,18 @@ export function conversation({ messages, calls }: Pick<RunState, "messages" | "c
     if (message.role === "tool") return message.given ? [givenResult(message.tool_call_id, message.given)] : [];
     if (message.parts.length === 0) return [];
     if (message.given) return [{ role: "assistant", parts: message.parts }];
+    if (message.interrupted) return textsOf(message.parts);
     const toolCalls = message.parts.flatMap((part) => (part.type === "tool_call" ? (results.get(part.id) ?? []) : []));
     return [{ role: "assistant", parts: message.parts }, ...toolCalls.map(toolMessage)];
   });
+}
+
+/** Returns the text of an answer that was ended: its reasoning and metadata are valid only for a whole answer. */
+function textsOf(parts: readonly AssistantPart[]): PromptMessage[] {
+  const texts = parts.flatMap((part): AssistantPart[] =>
+    part.type === "text" && part.text !== "" ? [{ type: "text", text: part.text }] : [],
+  );
+  return texts.length === 0 ? [] : [{ role: "assistant", parts: texts }];
 }
 
 /** A user message with its media. Its documents are given in a message of their own, and named here. */

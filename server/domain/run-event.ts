@@ -141,6 +141,8 @@ const ModelAnswer = closedObject({
   finish: orNull(FinishReason),
   time_to_first_token_ms: orNull(Milliseconds),
   adjustments: optional(many(RequestAdjustment)),
+  /** True if a message of the user ended it: what came of it stays, and none of its calls is made. */
+  interrupted: optional(True),
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 
@@ -347,6 +349,14 @@ const media = {
   files: optional(many(MessageFile, limits.files_per_run)),
 };
 
+/** What a guardrail found in a message that came while the run was under way. */
+const SteeredFinding = closedObject({
+  guardrail: GuardrailPlace,
+  verdict: oneOf(guardrailVerdicts),
+  message: ErrorMessage,
+  matches: Count,
+});
+
 /** A message that no run here produced. A tool message names its call, which an earlier assistant message requested. */
 const EarlierMessage = closedObject({
   id: Id,
@@ -440,6 +450,17 @@ export const eventFields = {
   "run.paused": {},
   /** The request is withdrawn before the pause began. */
   "run.pause_cancelled": {},
+  /** A message of the user while the run was under way. The next model call has it. */
+  "run.steered": {
+    message_id: about("The message.", Id),
+    content: about("Its text.", Text),
+    ...media,
+    /** True if it ends the model call that is open. */
+    interrupt: about("Whether it ended the model call that was open.", optional(True)),
+    /** Findings of guardrails in its text; each becomes a decision before the next model call. */
+    findings: optional(many(SteeredFinding)),
+    by: about("The key or the person that sent it; absent where it is not known.", optional(Decider)),
+  },
   "run.recovered": {
     attempt: Attempt,
     step_index: about("The step's number in the run, from 0.", orNull(Step)),
@@ -542,6 +563,8 @@ export const eventFields = {
     verdict: about("What the rule said.", oneOf(guardrailVerdicts)),
     /** The call, for `tool_call` and `tool_output`. */
     tool_call_id: about("The tool call; null where there is none.", orNull(Id)),
+    /** The message that came while the run was under way; absent for the run's input. */
+    message_id: optional(Id),
     message: ErrorMessage,
     /** Number of matches. */
     matches: about("How many places were found.", Count),
@@ -602,7 +625,11 @@ export const endsRun = (event: RunEvent): event is Extract<RunEvent, { type: Run
 
 /** True if a request to a run under way added the event, and not its loop. */
 export const isRequest = ({ type }: RunEvent): boolean => requests.has(type);
-const requests: ReadonlySet<string> = new Set<RunEventType>(["run.pause_requested", "run.pause_cancelled"]);
+const requests: ReadonlySet<string> = new Set<RunEventType>([
+  "run.steered",
+  "run.pause_requested",
+  "run.pause_cancelled",
+]);
 
 /** True if the event starts a model call. */
 export const beginsModelCall = (
@@ -620,6 +647,7 @@ export function createdEvent([first]: readonly JournalEntry[]): { type: "run.cre
   return first.event;
 }
 
+export type RunSteered = EventOf<"run.steered">;
 export type StepStarted = EventOf<"step.started">;
 export type StepRestarted = EventOf<"step.restarted">;
 export type StepCompleted = EventOf<"step.completed">;

@@ -131,6 +131,7 @@ export function messageObject(message: Message, callOf: CallOf) {
     content: textOf(message.parts),
     ...(sources.length > 0 && { sources }),
     ...(tool_calls.length > 0 && { tool_calls }),
+    ...(message.interrupted && { interrupted: true as const }),
     created_at,
   };
 }

@@ -22,6 +22,14 @@ import type {
 } from "./run-event.ts";
 import { type EarlierMessage, type MessageMedia, mediaOfMessage } from "./run-input.ts";
 import { triggerOf } from "./run-trigger.ts";
+import {
+  afterCall,
+  type HeldMessage,
+  releaseHeld,
+  type SteeredFinding,
+  takeSteered,
+  withoutRecorded,
+} from "./steering.ts";
 import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { enterStatus } from "./timing.ts";
@@ -39,7 +47,14 @@ export const runStatuses = [
 export type RunStatus = (typeof runStatuses)[number];
 
 export type Message =
-  | ({ role: "user"; id: string; at: number; content: string } & MessageMedia)
+  | ({
+      role: "user";
+      id: string;
+      at: number;
+      content: string;
+      /** It came while the run was under way. */
+      steered?: true;
+    } & MessageMedia)
   | {
       role: "assistant";
       id: string;
@@ -49,6 +64,8 @@ export type Message =
       given?: true;
       /** The model that wrote it, by its full name. */
       model?: string;
+      /** A message of the user ended it. */
+      interrupted?: true;
     }
   | { role: "tool"; id: string; at: number; tool_call_id: string; given?: GivenResult };
 
@@ -153,6 +170,10 @@ interface RunProgress {
   is_continued?: boolean;
   /** Request of a pause, until the run goes on; null if none. */
   pause: PauseRequest | null;
+  /** Messages of the user that the open model call does not have; the next one does. */
+  held?: HeldMessage[];
+  /** Findings in messages of the user that have no decision in the journal yet. */
+  unrecorded?: SteeredFinding[];
   /** Text of discarded attempts, until a later answer. */
   discarded: string | null;
   /** Guardrail decisions so far. */
@@ -312,9 +333,23 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "run.completed":
       return { ...ended(at), status: "completed", output: event.output, output_json: event.output_json };
     case "run.failed":
-      return { ...ended(at), status: "failed", error: event.error, output: event.output };
+      return {
+        ...releaseHeld(state, lists.added),
+        ...ended(at),
+        status: "failed",
+        error: event.error,
+        output: event.output,
+      };
     case "run.cancelled":
-      return { ...ended(at), status: "cancelled", cancel_reason: event.reason, output: event.output };
+      return {
+        ...releaseHeld(state, lists.added),
+        ...ended(at),
+        status: "cancelled",
+        cancel_reason: event.reason,
+        output: event.output,
+      };
+    case "run.steered":
+      return takeSteered(state, event, at, lists.added);
     case "step.started": {
       const { step_index, step_type, turn_index, tool_call_id, attempt, name } = event;
       const step = {
@@ -357,6 +392,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
         const error = { type: "run_error", code, message, retryable, step_index: event.step_index } as RunError;
         next.model_error = error as RunState["model_error"];
       }
+      if (asksModel) Object.assign(next, afterCall({ ...state, ...next }, event.status === "cancelled", lists.added));
       return next;
     }
     case "tool.requested":
@@ -403,6 +439,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
         decisions: lists.added(state.decisions, decision),
         blocked: event.verdict === "blocked" ? (state.blocked ?? blockedError(event)) : state.blocked,
         usage: event.spent ? addModelCall(state.usage, event.spent) : state.usage,
+        ...(event.message_id !== undefined && withoutRecorded(state, event)),
       };
     }
     case "output.rejected":
@@ -564,7 +601,15 @@ function answered(
 ): Partial<RunProgress> {
   const usage = addModelCall(state.usage, answer);
   if (answer.parts.length === 0 && !finished) return { usage };
-  const message: Message = { role: "assistant", id: answer.message_id, at, parts: answer.parts, model };
+  const { interrupted } = answer;
+  const message: Message = {
+    role: "assistant",
+    id: answer.message_id,
+    at,
+    parts: answer.parts,
+    model,
+    ...(interrupted && { interrupted }),
+  };
   const isNews = finished || answer.parts.some((part) => part.type === "text" && part.text !== "");
   const isContinued = finished && answer.finish === "pause";
   return {

@@ -23,10 +23,14 @@ type Assistant = Extract<Message, { role: "assistant" }>;
 
 /**
  * Returns the messages that a run adds to its thread, however it ended: each answer is followed by the results of its
- * calls; calls without a result, which providers refuse, are left out. Empty if a guardrail blocked the input.
+ * calls; calls without a result, which providers refuse, are left out. Empty if a guardrail blocked the input; without
+ * the message that a guardrail blocked while the run was under way.
  */
-export function threadMessages({ messages, calls, error, run, documents }: RunState): ThreadMessage[] {
-  if (error?.code === "guardrail_blocked" && error.guardrail?.on === "input") return [];
+export function threadMessages({ messages: all, calls, error, run, documents, decisions }: RunState): ThreadMessage[] {
+  const isBlocked = error?.code === "guardrail_blocked" && error.guardrail?.on === "input";
+  const blocked = isBlocked ? decisions.find(({ verdict }) => verdict === "blocked")?.message_id : undefined;
+  if (isBlocked && blocked === undefined) return [];
+  const messages = blocked === undefined ? all : all.filter(({ id }) => id !== blocked);
   const results = new Map(
     messages.flatMap((message) => (message.role === "tool" ? [[message.tool_call_id, message]] : [])),
   );
@@ -45,7 +49,7 @@ export function threadMessages({ messages, calls, error, run, documents }: RunSt
       return call && isResolved(call) && result ? [toThreadMessage(result, callOf, toolMessage(call))] : [];
     });
     const isWhole = answered.length === callIds.length;
-    const kept = { ...message, parts: lasting(message, isWhole) };
+    const kept = { ...message, parts: lasting(message, isWhole && !message.interrupted) };
     if (kept.parts.length === 0) return [];
     const prompt: PromptMessage = { role: "assistant", parts: kept.parts };
     return [toThreadMessage(kept, callOf, prompt), ...(isWhole ? answered : [])];

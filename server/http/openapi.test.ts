@@ -87,6 +87,7 @@ test("every id is a resource and a verb", () => {
       "rotate_secret",
       "search",
       "set",
+      "steer",
       "submit_tool_outputs",
       "test",
       "trigger",

@@ -173,6 +173,7 @@ test("client tokens may use only what their own runs and threads need", () => {
     "read GET /v1/threads/:id/messages",
     "run POST /v1/runs",
     "run POST /v1/runs/:id/cancel",
+    "run POST /v1/runs/:id/messages",
     "run POST /v1/runs/:id/pause",
     "run POST /v1/runs/:id/resume",
     "run POST /v1/threads",

@@ -102,18 +102,18 @@ const [textPart, imagePart, , , textItem, imageItem] = inputParts;
 /** A part of a tool's result. */
 export const OutputPart = named("ToolOutputPart", Type.Union([textPart, imagePart, textItem, imageItem]));
 
+/** What a message says. */
+export const InputContent = Type.Union([
+  Type.String({ maxLength: limits.input_bytes }),
+  Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),
+]);
+
 /** A message of a user, an assistant or a tool. `inputFault` checks which fields may be combined. */
 export const InputMessage = named(
   "RunInputMessage",
   closedObject({
     role: about("Who said it.", oneOf(inputRoles)),
-    content: about(
-      "What was said.",
-      Type.Union([
-        Type.String({ maxLength: limits.input_bytes }),
-        Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),
-      ]),
-    ),
+    content: about("What was said.", InputContent),
     tool_calls: about(
       "The tool calls.",
       Type.Optional(

@@ -308,6 +308,7 @@ const bodies: Record<string, () => unknown> = {
   "PATCH /v1/api_keys/:id": () => ({ name: "taken over" }),
   "PUT /v1/secrets/:name": () => ({ value: "taken over" }),
   "POST /v1/runs/:id/fork": () => ({ step_index: -1 }),
+  "POST /v1/runs/:id/messages": () => ({ role: "user", content: "Hi." }),
   "POST /v1/runs/:id/submit_tool_outputs": () => ({ tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }),
 };
 
@@ -512,6 +513,14 @@ const places: Record<string, Place | null> = {
   },
   "POST /v1/runs session_id": null,
   "POST /v1/runs user_id": null,
+  "POST /v1/runs/:id/messages content[].file_id": {
+    kind: "image",
+    ask: async (client, id) => ({
+      path: `/v1/runs/${(await makeRun(client, true)).id}/messages`,
+      body: { role: "user", content: [{ type: "image", file_id: id }] },
+    }),
+    inTestOnly: true,
+  },
   "POST /v1/runs/:id/submit_tool_outputs tool_outputs[].tool_call_id": {
     kind: "call",
     ask: async (client, id) => ({

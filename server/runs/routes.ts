@@ -14,7 +14,7 @@ import { createRunRequests, type RunRequestDeps } from "./create/run-requests.ts
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
 import { ForkRun } from "./fork/fork-schema.ts";
-import { CancelRun, CreateRun, PauseRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
+import { CancelRun, CreateRun, PauseRun, ReplayRun, SteerRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunStore } from "./store.ts";
 import { answerEvents, Frames, Token } from "./stream/events.ts";
 
@@ -135,6 +135,24 @@ export const runRoutes = (deps: RunRoutes) => {
           errors: ["run_already_terminal"],
         },
         params,
+      },
+    )
+    .post(
+      "/runs/:id/messages",
+      ({ principal, params: { id }, body, request, set }) => requests.steer({ principal, request, set }, id, body),
+      {
+        operation: {
+          id: "runs.steer",
+          summary: "Send a message to a run that is under way",
+          needs: "run",
+          client: "run",
+          visitors: true,
+          bucket: "run_creations_per_minute",
+          returns: Run,
+          errors: ["run_already_terminal", "run_not_steerable", ...mediaErrors],
+        },
+        params,
+        body: SteerRun,
       },
     )
     .post(

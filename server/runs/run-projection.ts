@@ -55,13 +55,13 @@ export function createRunProjection(sqlite: Database): RunProjector {
     "SELECT coalesce(root_run_id, id) AS id FROM runs WHERE id = ?",
   );
   const countBelow = sqlite.query("UPDATE runs SET runs_below = runs_below + 1 WHERE id = ?");
-  // A queued run starts at its third entry, or after the guardrail findings for its input; a fork's own entries follow
-  // its record.
+  // A queued run starts at its third entry, or after the guardrail findings for its input and messages of the user; a
+  // fork's own entries follow its record.
   const selectWall = sqlite.query<Wall, [string]>(
     `SELECT json_extract(first.data, '$.budget.max_wall_ms') AS max_ms,
        max(created_at_ms, coalesce((SELECT at_ms FROM run_events AS later WHERE later.run_id = runs.id
          AND later.seq BETWEEN ifnull(json_extract(first.data, '$.recorded_to'), 1)
-           AND ifnull(json_extract(first.data, '$.recorded_to'), 1) + 40 AND later.type = 'run.started'), 0)) AS started_at
+           AND ifnull(json_extract(first.data, '$.recorded_to'), 1) + 80 AND later.type = 'run.started'), 0)) AS started_at
      FROM runs JOIN run_events AS first ON first.run_id = runs.id AND first.seq = 1 WHERE runs.id = ?`,
   );
   const updateSeq = sqlite.query("UPDATE runs SET seq = ? WHERE id = ?");

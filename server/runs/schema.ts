@@ -2,7 +2,17 @@ import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import { decisions, disconnectPolicies, replayAgents, replayModes } from "../domain/run-event.ts";
-import { AgentOverrides, Budget, idOf, JsonObject, Metadata, OutputPart, RunInput, Subject } from "../http/schemas.ts";
+import {
+  AgentOverrides,
+  Budget,
+  InputContent,
+  idOf,
+  JsonObject,
+  Metadata,
+  OutputPart,
+  RunInput,
+  Subject,
+} from "../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./create/request-tools.ts";
 
@@ -20,7 +30,7 @@ export const CreateRun = closedObject({
   ),
   if_thread_busy: about(
     "What happens when the thread already has an active run.",
-    Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),
+    Type.Optional(oneOf(["reject", "queue", "cancel_previous", "steer"])),
   ),
   session_id: about(
     "A name of your own for the session. Default: that of the thread, or none.",
@@ -84,6 +94,17 @@ export const SubmitToolOutputs = closedObject({
 });
 
 export type SubmitToolOutputs = Static<typeof SubmitToolOutputs>;
+
+/** Body of `POST /v1/runs/:id/messages`. */
+export const SteerRun = closedObject({
+  role: about("Who says it: the user.", Type.Literal("user")),
+  content: about("What the user says: a text, or parts with images and recordings. 256 KB in all.", InputContent),
+  interrupt: about(
+    "Whether the model call that is open ends at once. What came of its answer stays; none of its tool calls is made.",
+    Type.Optional(Type.Boolean()),
+  ),
+});
+export type SteerRun = Static<typeof SteerRun>;
 
 /** Body of `POST /v1/runs/:id/replay` (contract, section 16). */
 export const ReplayRun = closedObject({

@@ -27,6 +27,8 @@ import type { OrphanedRuns } from "./recovery/orphaned-runs.ts";
 import { createPendingWrites, type PendingWrites } from "./recovery/pending-writes.ts";
 import { createQuarantine, noSuspects } from "./recovery/quarantine.ts";
 import type { RunRow } from "./run-row.ts";
+import { createSteering } from "./steer/steer.ts";
+import { createThreadSteering } from "./steer/steer-thread.ts";
 import type { RunStore } from "./store.ts";
 import type { RunSubscriptions } from "./stream/run-subscriptions.ts";
 
@@ -132,6 +134,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     audit,
     now,
   });
+  const steer = createSteering({ journal, runs, pool, ends, mediaOf });
   const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
   const { pause, resume } = createPauses(options);
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
@@ -219,9 +222,10 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   }
 
   return {
-    create,
+    create: createThreadSteering({ runs, create, steer }),
     fork,
     submit,
+    steer,
     cancel,
     pause,
     resume,

@@ -142,6 +142,7 @@ async function runs(ask: Ask, agent: Json): Promise<Json> {
   const asked = { agent_id: agent.id, input: "How is the weather in Oslo?" };
   const run = await ask("post", "runs.create", "/runs?wait=30", asked);
   await ask("get", "approvals.list", "/approvals");
+  await ask("post", "runs.steer", `/runs/${run.id}/messages`, { role: "user", content: "In Fahrenheit, please." });
   const tool_outputs = [{ tool_call_id: run.tool_calls[0].id, output: { celsius: 21 } }];
   await ask("post", "runs.submit_tool_outputs", `/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
   await ask.ended(`/runs/${run.id}`);

@@ -12,6 +12,7 @@ export const frameNames = [
   "run.pause_requested",
   "run.paused",
   "run.pause_cancelled",
+  "run.steered",
   "run.recovered",
   "run.completed",
   "run.failed",
@@ -89,6 +90,7 @@ export const webhookTopics = {
   "run.requires_action": "A run waits for an output or an approval.",
   "run.paused": "A run is paused.",
   "run.resumed": "A run continues after an answer or a pause.",
+  "run.steered": "A message was sent to a run that is under way.",
   "tool.requested": "A model asked for a tool.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
@@ -107,6 +109,7 @@ export const topicOfRunEvent: { readonly [Type in RunEventType]?: WebhookEvent }
   "run.requires_action": "run.requires_action",
   "run.paused": "run.paused",
   "run.resumed": "run.resumed",
+  "run.steered": "run.steered",
   "tool.requested": "tool.requested",
 };
 

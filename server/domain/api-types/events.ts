@@ -69,6 +69,13 @@ export const frames = {
     data({ id: Id, status: t.about("Its status.", t.word("paused")) }),
   ),
   "run.pause_cancelled": t.about("The run goes on without the pause that was requested.", data({})),
+  "run.steered": t.about(
+    "A message was sent to the run while it is under way. The next model call has it.",
+    data({
+      ...from("run.steered", "message_id", "content"),
+      interrupt: t.about("Whether it ended the model call that was open.", t.boolean),
+    }),
+  ),
   "run.recovered": t.about(
     "The server was restarted, and the run continues where it was.",
     data(from("run.recovered", "attempt", "step_index")),

@@ -68,6 +68,11 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
       output: "H",
     },
   ],
+  "run.steered": [
+    { type: "run.steered", message_id: "msg_1", content: "Wait.", interrupt: true },
+    "run.steered",
+    { message_id: "msg_1", content: "Wait.", interrupt: true },
+  ],
   "run.requires_action": [
     { type: "run.requires_action", required_action: action },
     "run.requires_action",

@@ -56,6 +56,10 @@ function wire(id: string, event: RunEvent): Told {
       return [event.type, { id, status: "paused" }];
     case "run.pause_cancelled":
       return [event.type, {}];
+    case "run.steered": {
+      const { message_id, content, interrupt = false } = event;
+      return [event.type, { message_id, content, interrupt }];
+    }
     case "run.recovered":
       return [event.type, { attempt: event.attempt, step_index: event.step_index }];
     case "step.started":

@@ -38,6 +38,7 @@ export function frameForVisitor(frame: Frame): Frame | null {
     case "run.resumed":
     case "run.paused":
     case "run.pause_cancelled":
+    case "run.steered":
     case "run.recovered":
       return frame;
     case "run.pause_requested":

@@ -127,6 +127,7 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
     case "subagent.resumed":
       changeTool(view, data, { state: "running" });
       break;
+    case "run.steered":
     case "guardrail.passed":
     case "guardrail.triggered":
     case "output.rejected":

@@ -81,6 +81,10 @@ export const message = {
   audio: t.about("Recordings of the user.", t.optional(t.list(MessageMedia))),
   files: t.about("Documents of the user.", t.optional(t.list(MessageFile))),
   sources: t.about("Pages that the answer cites.", t.optional(t.list(MessageSource))),
+  interrupted: t.about(
+    "True for an answer that a message of the user ended; absent otherwise.",
+    t.optional(Type.Literal(true)),
+  ),
   tool_calls: t.about("The tools that the model asked for.", t.optional(t.list(AskedCall))),
   tool_call_id: t.about("The call whose result this is.", t.optional(t.text)),
 };

@@ -183,6 +183,7 @@ const dataOf = {
   "run.requires_action": ofRunOnly,
   "run.paused": ofRunOnly,
   "run.resumed": ofRunOnly,
+  "run.steered": ofRunOnly,
   "tool.requested": t.named(
     "WebhookToolCallData",
     t.object({

@@ -5,6 +5,8 @@ import { invalid } from "../../http/errors.ts";
 import type { Principal } from "../../http/principal.ts";
 import { type CreateRun, newThread } from "../schema.ts";
 
+type Content = Exclude<CreateRun["input"], string>[number]["content"];
+
 /** Fields of a run that a client token may set. Others come from the agent or need an API key. */
 const fields: ReadonlySet<string> = new Set<keyof CreateRun>([
   ...(["agent_id", "input", "stream", "thread_id", "if_thread_busy", "user_id", "budget", "timeout_ms"] as const),
@@ -33,14 +35,7 @@ export function applyTokenRules({ token }: Principal, body: CreateRun): CreateRu
     throw new AppError("insufficient_scope", "A client token can only send messages with the role user.", {
       param: "input",
     });
-  if (typeof body.input !== "string" && body.input.some(({ content }) => showsFile(content)))
-    throw new AppError(
-      "insufficient_scope",
-      "A client token can only send images and files as data. By file_id they need an API key.",
-      {
-        param: "input",
-      },
-    );
+  if (typeof body.input !== "string") for (const { content } of body.input) requireOwnFiles(content, "input");
   if (body.user_id !== undefined && body.user_id !== token.user_id) throw invalid("user_id", otherUserToken);
   if (body.thread_id === newThread && token.thread_id !== null)
     throw new AppError("insufficient_scope", oneThreadToken, {
@@ -52,6 +47,20 @@ export function applyTokenRules({ token }: Principal, body: CreateRun): CreateRu
   return { ...body, ...(thread_id && { thread_id }), ...(user_id && { user_id }), ...(budget && { budget }) };
 }
 
+/** Throws 403 if a client token shows a file by its id. */
+export function requireTokenContent({ token }: Pick<Principal, "token">, content: Content, param: string): void {
+  if (token) requireOwnFiles(content, param);
+}
+
+function requireOwnFiles(content: Content, param: string): void {
+  if (showsFile(content))
+    throw new AppError(
+      "insufficient_scope",
+      "A client token can only send images and files as data. By file_id they need an API key.",
+      { param },
+    );
+}
+
 // Files have no owner, so a browser could show another user's file by id.
-const showsFile = (content: Exclude<CreateRun["input"], string>[number]["content"]): boolean =>
+const showsFile = (content: Content): boolean =>
   typeof content !== "string" && content.some((part) => "file_id" in part && part.file_id !== undefined);

@@ -73,6 +73,8 @@ interface PreparedRun {
 /** A created run. A request that waits for it, or streams it, needs only the id. */
 export interface NewRun<Shown = RunObject> {
   id: string;
+  /** `seq` before the message, if the input became a message of a run that is under way. */
+  from?: number;
   /** Returns the run as created. Call before anything else can happen to it. */
   shown(): Shown;
 }

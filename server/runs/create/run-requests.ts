@@ -7,17 +7,17 @@ import { invalid } from "../../http/errors.ts";
 import { type Claim, claimOf } from "../../http/idempotency.ts";
 import { jsonStream } from "../../http/json-stream.ts";
 import type { Base } from "../../http/module.ts";
-import { plainInput } from "../../http/plain-input.ts";
+import { plainContent, plainInput } from "../../http/plain-input.ts";
 import type { Principal } from "../../http/principal.ts";
 import { readWaitParam } from "../../http/wait-param.ts";
 import type { Audit } from "../../storage/db/audit.ts";
 import type { ForkRun } from "../fork/fork-schema.ts";
 import type { Replays } from "../replay/replay.ts";
-import type { CreateRun, ReplayRun, SubmitToolOutputs } from "../schema.ts";
+import type { CreateRun, ReplayRun, SteerRun, SubmitToolOutputs } from "../schema.ts";
 import type { RunService } from "../service.ts";
 import type { Note, ShownRun } from "../store.ts";
 import { type EventDeps, readSlim, requireEvents } from "../stream/events.ts";
-import { applyTokenRules } from "./client-token-rules.ts";
+import { applyTokenRules, requireTokenContent } from "./client-token-rules.ts";
 import type { NewRun } from "./new-runs.ts";
 import { requireInput } from "./require-input.ts";
 
@@ -62,7 +62,8 @@ export function createRunRequests(deps: RunRequestDeps) {
       : await make(requestIdOf(set), noteOf(claim, { stream }, wait));
     if (stream && claim) requireEvents(deps, principal, run.id);
     set.headers.location = `/v1/runs/${run.id}`;
-    if (stream) return follow(context, run.id, 0, { slim, cancelOnLeave: on_disconnect === "cancel" });
+    const from = run.from ?? claim?.previous?.seq ?? 0;
+    if (stream) return follow(context, run.id, from, { slim, cancelOnLeave: on_disconnect === "cancel" && from === 0 });
     set.status = 201;
     if (wait === 0 || typeof claim?.previous?.seq === "number") return serializeRun(principal, run.shown(), set);
     await service.settled(run.id, wait * 1000, [ending(principal.project_id), request.signal]);
@@ -137,6 +138,19 @@ export function createRunRequests(deps: RunRequestDeps) {
     async resume(asked: RequestContext, id: string) {
       const claim = claimOf(asked.request);
       if (!claim?.previous) await service.resume(asked.principal, id, byPerson(asked, "resumed", noteOf(claim)));
+      return answerOf(asked, id, claim);
+    },
+    async steer(asked: RequestContext, id: string, body: SteerRun) {
+      const { principal, request } = asked;
+      const claim = claimOf(request);
+      requireTokenContent(principal, body.content, "content");
+      if (!claim?.previous)
+        await service.steer(
+          principal,
+          id,
+          { ...body, content: plainContent(body.content) },
+          byPerson(asked, "steered", noteOf(claim)),
+        );
       return answerOf(asked, id, claim);
     },
     async submit(asked: RequestContext, id: string, body: SubmitToolOutputs) {

@@ -1,5 +1,5 @@
 import { cancelError } from "../../domain/run-error.ts";
-import type { JournalEntry, RequiredCall, RunEvent } from "../../domain/run-event.ts";
+import { isRequest, type JournalEntry, type RequiredCall, type RunEvent } from "../../domain/run-event.ts";
 import { pendingCalls, type RunState } from "../../domain/run-state.ts";
 import type { ChildUsages } from "../../domain/terminal-events.ts";
 import { unknownRunUsage } from "../../domain/usage.ts";
@@ -13,14 +13,15 @@ export type ChildStatuses = ReturnType<typeof createChildStatuses>;
 export function createChildStatuses({ journal, runs }: { journal: Journal; runs: RunStore }) {
   /**
    * Returns null while the child works. Reads the newest entry only, because earlier ones may be damaged or deleted.
+   * Requests to the run do not change the status.
    */
   function of(runId: string): ChildStanding | null {
     const head = journal.head(runId);
     if (head?.status === "in_progress") return null;
     if (!head) return missingRecord;
     try {
-      const [newest] = journal.read(runId, head.seq - 1, 1);
-      if (newest) return head.status === "requires_action" ? waiting(runId, newest) : statusAfter(runId, newest.event);
+      const newest = newestStanding(runId, head.seq);
+      if (newest) return statusAfter(runId, newest.event);
       const { output, output_json, error, usage } = runs.read(runs.standing(head, runId));
       return { is: "over", output, output_json, error, usage };
     } catch {
@@ -28,11 +29,10 @@ export function createChildStatuses({ journal, runs }: { journal: Journal; runs:
     }
   }
 
-  /** Requests to a waiting run, such as that of a pause, are recorded after the calls that it waits for. */
-  function waiting(runId: string, { event }: JournalEntry): ChildStanding | null {
-    if (event.type === "run.requires_action") return statusAfter(runId, event);
-    const { required_action } = journal.state(runId);
-    return required_action && statusAfter(runId, { type: "run.requires_action", required_action });
+  /** Returns the newest entry that is no request to the run. */
+  function newestStanding(runId: string, seq: number): JournalEntry | undefined {
+    const [entry] = journal.read(runId, seq - 1, 1);
+    return entry && isRequest(entry.event) ? newestStanding(runId, seq - 1) : entry;
   }
 
   return {

@@ -162,6 +162,12 @@ export class Pool {
     this.#workers.free(runId);
   }
 
+  /** Ends the model call of this step, because a message of the user came; the journal already has the message. */
+  interrupt(runId: string, step_index: number): void {
+    const drive = this.#drives.get(runId);
+    drive?.thread.send({ do: "interrupt", drive: drive.id, step_index });
+  }
+
   /** See `Recovery`. */
   begin(runId: string, mayBegin: () => boolean): Promise<boolean> {
     return this.#recovery.begin(runId, mayBegin);

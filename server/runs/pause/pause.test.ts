@@ -2,8 +2,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { newId } from "../../domain/ids.ts";
 import type { ScriptEntry } from "../../domain/model-call.ts";
+import { modelRequest } from "../../domain/prompt.ts";
+import { beginsModelCall } from "../../domain/run-event.ts";
+import { fold } from "../../domain/run-state.ts";
 import { copyDatabase } from "../../testing/copy-database.ts";
-import { agentTool, httpTool, runFixture, tool } from "../../testing/run-fixture.ts";
+import { agentTool, httpTool, runFixture, textOfFrames, tool } from "../../testing/run-fixture.ts";
+import { parseCursor } from "../stream/stream.ts";
 
 type Fixture = ReturnType<typeof runFixture>;
 
@@ -229,6 +233,46 @@ describe("a pause", () => {
     const { id: last } = await again("cancel_previous");
     expect(await fixture.settled(last)).toMatchObject({ status: "completed" });
     expect([id, queued.id].map((each) => show(fixture, each).status)).toEqual(["cancelled", "cancelled"]);
+  });
+
+  test("is the time to steer: the first model call after it has the message", async () => {
+    using fixture = runFixture();
+    const { id } = await fixture.start(asksTool, { tools: [get] });
+    const call = await nextCall();
+    await pause(fixture, id);
+    call.answer({ n: 1 });
+    await paused(fixture, id);
+    await fixture.service.steer(fixture.author, id, { content: "Only the price, please." });
+    expect(show(fixture, id)).toMatchObject({ status: "paused", usage: { model_calls: 1 } });
+    await resume(fixture, id);
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed", output: "Done." });
+    const entries = fixture.journal.read(id);
+    const second = entries.findLastIndex(({ event }) => beginsModelCall(event));
+    const { messages } = modelRequest(
+      fold(entries.slice(0, second)),
+      fixture.journal.snapshot(fixture.scope, fold(entries).run.agent_hash),
+    );
+    expect(messages.at(-1)).toMatchObject({ role: "user", content: "Only the price, please." });
+  });
+
+  test("and a message during one model call are both in its stream, which can be read on from any position", async () => {
+    using fixture = runFixture();
+    const { id } = await fixture.start([{ text: "One two three four.", delta_ms: 5 }, { text: " Five." }]);
+    await fixture.stream(id, undefined, ({ event }) => event === "token");
+    await pause(fixture, id);
+    await fixture.service.steer(fixture.author, id, { content: "More." });
+    const run = await fixture.settled(id);
+    expect(run.status).toBe("paused");
+    await resume(fixture, id);
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed", output: " Five." });
+    const whole = await fixture.stream(id);
+    for (const [place, frame] of whole.entries()) {
+      const rest = await fixture.stream(id, parseCursor(frame.id, "starting_after"));
+      expect([frame.id, textOfFrames([...whole.slice(0, place + 1), ...rest])]).toEqual([
+        frame.id,
+        "One two three four. Five.",
+      ]);
+    }
   });
 
   test("can be forked from any step that has ended", async () => {

@@ -1,11 +1,13 @@
 import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
-import type { ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
+import { interruption } from "../../domain/interruption.ts";
+import type { AssistantPart, ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
 import { requestForModel } from "../../domain/prompt.ts";
 import { withPromptCaching } from "../../domain/prompt-caching.ts";
 import { requestCalls } from "../../domain/request-calls.ts";
 import { processRestarted, type Restart, restartStep } from "../../domain/restart.ts";
 import type { ModelAnswer, ModelSpend, RunError, RunEvent, RunUsage } from "../../domain/run-event.ts";
+import { isInterrupted } from "../../domain/steering.ts";
 import { endStep } from "../../domain/step-events.ts";
 import { textOf } from "../../domain/text-of.ts";
 import { addModelCall } from "../../domain/usage.ts";
@@ -46,6 +48,8 @@ interface ModelResponse {
   usage: ModelUsage;
   /** True if this loop aborted the call after the provider had begun to answer. */
   aborted: boolean;
+  /** True if a message of the user ended it. */
+  interrupted: boolean;
   adjustments: readonly RequestAdjustment[];
   time_to_first_token_ms: number | null;
 }
@@ -55,13 +59,19 @@ export async function callModel(context: RunContext): Promise<void> {
   const { start, state, ports } = context;
   const begun = performance.now();
   let anchor = await begin(context);
+  if (isInterrupted(state())) return void (await context.record(endOf(context, begun, interruption, null)));
+  const interrupted = ports.interruption?.(openModelStep(context).step_index) ?? null;
   const ended = await callWithRetry<ModelResponse>(context, {
     ...runModels(context),
+    interruption: interrupted,
     request: () => withPromptCaching(requestForModel(state(), start.agent), start.agent, state().run),
     async send(sent, callee) {
       failpoint?.("before_effect.model_call");
       const whole = await loadMedia(sent, callee.takes, ports.ask);
-      const response = await ports.inPlace(() => receive(whole, callee, anchor, context, begun), callee.connection);
+      const response = await ports.inPlace(
+        () => receive(whole, callee, { anchor, interrupted }, context, begun),
+        callee.connection,
+      );
       failpoint?.("after_effect.model_call");
       return response;
     },
@@ -73,6 +83,8 @@ export async function callModel(context: RunContext): Promise<void> {
   });
   // The budget refused the call, or no model can be called: the run fails with that error.
   if ("refused" in ended) return void (await context.record(endOf(context, begun, ended.refused, null)));
+  const { response } = ended;
+  if (response.interrupted && !response.guard.blocked()) return interrupt(context, ended, begun);
   if (!ended.error) return finish(context, ended, begun);
   await context.record(endOf(context, begun, ended.error, answerOf(ended)));
 }
@@ -81,7 +93,7 @@ export async function callModel(context: RunContext): Promise<void> {
 function endOf(
   turn: RunContext,
   begun: number,
-  error: Pick<RunError, "code" | "message" | "retryable"> | null,
+  error: Pick<RunError, "code" | "message" | "retryable"> | typeof interruption | null,
   answer: ModelAnswer | null,
 ): RunEvent {
   const latency_ms = Math.round(performance.now() - begun);
@@ -89,7 +101,7 @@ function endOf(
   return endStep({
     step_index,
     step_type: "model_call",
-    status: error ? "failed" : "completed",
+    status: error === interruption ? "cancelled" : error ? "failed" : "completed",
     latency_ms,
     answer,
     error: error && { code: error.code, message: error.message, retryable: error.retryable },
@@ -118,12 +130,13 @@ const openModelStep = (turn: RunContext) => currentStep(turn, "model_call");
 async function receive(
   request: ModelRequest,
   callee: Callee,
-  anchor: number,
+  { anchor, interrupted }: { anchor: number; interrupted: AbortSignal | null },
   turn: RunContext,
   begun: number,
 ): Promise<ModelResponse> {
   const { signal } = turn;
   const response = openResponse(anchor, turn, begun);
+  if (interrupted?.aborted) return { ...response, interrupted: true };
   const { transcript, guard, batch } = response;
   let isAnswered = false;
   const cancel = new AbortController();
@@ -139,6 +152,10 @@ async function receive(
     response.error = silence(silence_ms);
   });
   const forget = onAbort([signal], () => cancel.abort());
+  const forgetInterruption = onAbort(interrupted ? [interrupted] : [], () => {
+    Object.assign(response, { interrupted: true, aborted: isAnswered });
+    cancel.abort();
+  });
   const sentAt = performance.now();
   const rest = createYielder();
   const report = createReporter(response);
@@ -185,6 +202,7 @@ async function receive(
     }
   } finally {
     forget();
+    forgetInterruption();
     alarm.end();
     batch.flush();
   }
@@ -211,6 +229,7 @@ function openResponse(anchor: number, turn: RunContext, begun: number): ModelRes
     finish: null,
     usage: unknownUsage,
     aborted: false,
+    interrupted: false,
     adjustments: [],
     time_to_first_token_ms: null,
   };
@@ -270,6 +289,18 @@ async function finish(turn: RunContext, attempt: Attempt<ModelResponse>, begun: 
   );
 }
 
+/** Ends an answer that a message of the user interrupted: what readers have of it is kept, and no call is made. */
+async function interrupt(turn: RunContext, attempt: Attempt<ModelResponse>, begun: number): Promise<void> {
+  const { guard, batch } = attempt.response;
+  const { turn_index } = openModelStep(turn);
+  const findings = (await guard.end(false)).findings.filter((finding) => !isBlocked(finding));
+  batch.flush();
+  await turn.record(
+    endOf(turn, begun, interruption, { ...answerOf(attempt), interrupted: true }),
+    ...decidedEvents(findings, turn.takeSteps(findings.length), turn_index),
+  );
+}
+
 /** Ends an answer that a guardrail blocked: text already shown is kept, no call is made, the run fails. */
 async function block(
   turn: RunContext,
@@ -293,20 +324,27 @@ function answerOf(attempt: Attempt<ModelResponse>): ModelAnswer {
   const { transcript, guard, finish, time_to_first_token_ms, adjustments } = response;
   for (const part of guard.changed()) transcript.disown(part);
   // A call that the stream cut short is incomplete: it is neither run nor shown to the model again.
-  const parts = response.error ? transcript.parts.filter((part) => part.type !== "tool_call") : transcript.parts;
+  const isCut = response.error !== null || response.interrupted;
   return {
     ...spent(attempt),
     message_id: newId("message"),
-    parts,
-    deltas: transcript.deltas,
+    ...(isCut ? withoutCalls(transcript) : { parts: transcript.parts, deltas: transcript.deltas }),
     finish,
     time_to_first_token_ms,
     ...(adjustments.length > 0 && { adjustments: [...adjustments] }),
   };
 }
 
+/** Returns the texts of an answer, and their deltas with the new numbers of their parts. */
+function withoutCalls({ parts, deltas }: Pick<Transcript, "parts" | "deltas">): Pick<ModelAnswer, "parts" | "deltas"> {
+  const texts: AssistantPart[] = parts.filter((part) => part.type !== "tool_call");
+  if (texts.length === parts.length) return { parts, deltas };
+  const places = parts.map((part) => texts.indexOf(part));
+  return { parts: texts, deltas: deltas.map((value, index) => (index % 3 === 0 ? (places[value] ?? value) : value)) };
+}
+
 function spent({ response, sent, callee }: Attempt<ModelResponse>): ModelSpend {
-  const { usage, error, aborted } = response;
-  const spoken = { usage, failed: error !== null, said: generatedBy(response), aborted };
+  const { usage, error, aborted, interrupted } = response;
+  const spoken = { usage, failed: error !== null || interrupted, said: generatedBy(response), aborted };
   return { ...spendingOf(spoken, sent, callee.price, callee.at), ...callee.counted };
 }

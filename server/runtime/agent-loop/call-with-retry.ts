@@ -5,6 +5,7 @@ import { leftOutCode } from "../../domain/restart.ts";
 import { runError } from "../../domain/run-error.ts";
 import type { RunError, RunUsage } from "../../domain/run-event.ts";
 import { timestamp } from "../../domain/time.ts";
+import { onAbort } from "../../lib/on-abort.ts";
 import type { ModelError, ModelRequest } from "../models/model.ts";
 import { type Callee, connectedModel, openCallee, suitRequest } from "./callee.ts";
 import { createModelLine, isOutage, type ModelLine } from "./model-line.ts";
@@ -43,11 +44,15 @@ interface ModelCall<Response> {
   again(failed: Attempt<Response> | null, error: { code: string; message: string }, next: Next): Promise<unknown>;
   /** Usage of the run so far, journaled or not. */
   used?(): RunUsage;
+  /** Ends the pauses between attempts: the next attempt sends nothing. */
+  interruption?: AbortSignal | null;
 }
 
 interface Answered {
   error: ModelError | null;
   finish?: FinishReason | null;
+  /** True if a message of the user ended it. */
+  interrupted?: boolean;
 }
 
 /**
@@ -58,7 +63,7 @@ export async function callWithRetry<Response extends Answered>(
   context: RunContext,
   call: ModelCall<Response>,
 ): Promise<Exchange<Response> | { refused: RunError }> {
-  const { state, ports, signal } = context;
+  const { state, ports } = context;
   const line = createModelLine(call.models, call.failover_on);
   const policy = createModelRetryPolicy(() => timeLeft(state(), ports.now()));
   let asked = call.models[0]?.model ?? "";
@@ -86,12 +91,16 @@ export async function callWithRetry<Response extends Answered>(
         const [next = asked] = line.open(call.models[0]?.model ?? asked);
         await call.again(null, attempt.refused, { delay_ms, model: next });
         [asked, isAdmitted] = [next, false];
-        await ports.sleep(delay_ms, signal);
+        await pause(context, delay_ms, call.interruption);
         continue;
       }
       await call.again(null, attempt.refused, { delay_ms: 0, model: other });
       [asked, isAdmitted] = [other, true];
       continue;
+    }
+    if (attempt.response.interrupted) {
+      ports.breakers?.report(asked, { is: "unknown" });
+      return { ...attempt, error: null };
     }
     const error = attempt.response.error ?? filtered(attempt.response, call);
     report(context, asked, error);
@@ -113,8 +122,16 @@ export async function callWithRetry<Response extends Answered>(
     const [next = asked] = line.open(call.models[0]?.model ?? asked);
     await call.again(attempt, error, { delay_ms, ...(pause_ms === null && next !== asked && { model: next }) });
     [asked, isAdmitted] = [pause_ms === null ? next : asked, false];
-    await ports.sleep(delay_ms, signal);
+    await pause(context, delay_ms, call.interruption);
   }
+}
+
+/** Waits between attempts, until the run ends or is interrupted. */
+async function pause({ ports, signal }: RunContext, ms: number, interruption?: AbortSignal | null): Promise<void> {
+  if (!interruption) return ports.sleep(ms, signal);
+  const wake = new AbortController();
+  const forget = onAbort([signal, interruption], () => wake.abort());
+  await ports.sleep(ms, wake.signal).finally(forget);
 }
 
 /** Sends one request, as far as the budget allows it. */

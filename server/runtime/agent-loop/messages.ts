@@ -190,6 +190,8 @@ export type ToWorker =
   | { do: "try"; attempt: ToolTry }
   /** Aborts a start or a try, by its number. */
   | { do: "abort"; drive: number }
+  /** Ends the model call of a start, by the step that it makes: a message of the user came. */
+  | { do: "interrupt"; drive: number; step_index: number }
   /** Liveness check. */
   | { do: "ping" }
   /** The append with this ticket is durable: its events have `seq` and the following numbers, all at `at`. */

@@ -14,6 +14,8 @@ import type { ToolOutcome } from "./tools/tool-result.ts";
 export interface RunPorts {
   /** Resolves when the events are durable. Throws `Superseded` if the run is over, paused or driven by another loop. */
   append(events: RunEvent[], basis: Basis): Promise<Pick<Appended, "seq" | "at" | "kept" | "missed">>;
+  /** Signal that ends the model call of this step, because a message of the user came; null if there is none. */
+  interruption?(step_index: number): AbortSignal | null;
   /** Takes messages that need no reply. A delta becomes durable with the entry that ends its step. */
   outlet: Outlet;
   model: Model;

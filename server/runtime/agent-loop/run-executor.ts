@@ -52,6 +52,7 @@ export function createRunExecutor(
   }: RunExecutorOptions = {},
 ) {
   const aborts = new Map<number, AbortController>();
+  const interruptions = new Map<number, Interruptions>();
   const requests = createPendingRequests(send);
 
   function send(message: FromWorker): void {
@@ -68,6 +69,9 @@ export function createRunExecutor(
         break;
       case "abort":
         aborts.get(message.drive)?.abort();
+        break;
+      case "interrupt":
+        interruptions.get(message.drive)?.of(message.step_index).abort();
         break;
       case "ping":
         send({ do: "pong" });
@@ -86,7 +90,9 @@ export function createRunExecutor(
   async function drive(start: RunStart): Promise<void> {
     const { drive, run_id, attempt } = start;
     const abort = new AbortController();
+    const interrupts = createInterruptions();
     aborts.set(drive, abort);
+    interruptions.set(drive, interrupts);
     let hasLeft = false;
     /** Ends the loop together with its run: no step follows. */
     const leave = (events: RunEvent[], basis: Basis): never => {
@@ -94,9 +100,10 @@ export function createRunExecutor(
       send({ do: "append", run_id, attempt, drive, ticket: 0, events, ...basis, leaves: drive });
       throw over;
     };
-    const fault = await faultOf(loop(start, abort.signal, leave));
+    const fault = await faultOf(loop(start, abort.signal, leave, interrupts));
     abort.abort(over); // Cancels all work that this loop began.
     aborts.delete(drive);
+    interruptions.delete(drive);
     if (!hasLeft) send({ do: "left", drive, run_id, attempt, fault });
   }
 
@@ -118,6 +125,7 @@ export function createRunExecutor(
     start: RunStart,
     signal: AbortSignal,
     leave: (events: RunEvent[], basis: Basis) => never,
+    interrupts: Interruptions,
   ): Promise<void> {
     const { run_id, attempt } = start;
     const ask: Ask = (of, question) => requests.wait(asking(run_id, attempt, of, question), signal);
@@ -135,6 +143,7 @@ export function createRunExecutor(
         model_trouble = appended.model_trouble ?? model_trouble;
         return appended;
       },
+      interruption: (step_index) => interrupts.of(step_index).signal,
       outlet,
       model: withExtras(await adapters.model(start), extraSettings(start, start), ask),
       async modelNamed(name) {
@@ -200,6 +209,20 @@ async function faultOf(work: Promise<void>): Promise<string | null> {
     if (error instanceof Superseded) return null;
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
+}
+
+type Interruptions = ReturnType<typeof createInterruptions>;
+
+/** Signals that end model calls, by step. The message may come before the call begins, or after its end. */
+function createInterruptions() {
+  const controllers = new Map<number, AbortController>();
+  return {
+    of(step_index: number): AbortController {
+      const known = controllers.get(step_index) ?? new AbortController();
+      controllers.set(step_index, known);
+      return known;
+    },
+  };
 }
 
 interface Waiter {

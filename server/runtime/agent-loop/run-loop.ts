@@ -73,10 +73,17 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
 }
 
 /** Asks one judge about one text of the next prompt. The verdict is journaled, so that no judge is asked twice. */
-async function judgePending({ index, on, text, tool_call_id }: PendingJudgement, turn: RunContext): Promise<void> {
+async function judgePending(
+  { index, on, text, tool_call_id, message_id }: PendingJudgement,
+  turn: RunContext,
+): Promise<void> {
   const judges = judgesOn(turn, on).filter((one) => one.index === index);
   const findings = await askJudges(judges, on, text, turn);
-  const about = findings.map((finding) => ({ ...finding, tool_call_id }));
+  const about = findings.map((finding) => ({
+    ...finding,
+    tool_call_id,
+    ...(message_id !== undefined && { message_id }),
+  }));
   await turn.record(...decidedEvents(about, turn.takeSteps(about.length), Math.max(0, turn.state().turns - 1)));
 }
 

@@ -345,10 +345,10 @@ function statementsOf({ sqlite }: Db) {
     selectOne: sqlite.query<{ seq: number }, { run_id: string; seq: number }>(
       "SELECT seq FROM run_events WHERE run_id = $run_id AND seq = $seq",
     ),
-    // These events come near the beginning: only events of input guardrails precede them.
+    // These events come near the beginning: only events of input guardrails and a few messages of the user precede them.
     selectStart: sqlite.query<{ waits: number; at: number | null }, { run_id: string; after: number }>(
       `SELECT count(*) FILTER (WHERE type = 'run.queued') AS waits, max(at_ms) FILTER (WHERE type = 'run.started') AS at
-       FROM run_events WHERE run_id = $run_id AND seq > $after AND seq <= $after + 40`,
+       FROM run_events WHERE run_id = $run_id AND seq > $after AND seq <= $after + 80`,
     ),
     selectCalls: sqlite.query<
       { type: RunSummary["last_calls"][number] },

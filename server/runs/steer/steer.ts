@@ -1,0 +1,158 @@
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { AppError } from "../../domain/errors.ts";
+import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
+import { newId } from "../../domain/ids.ts";
+import type { RunEvent, RunSteered } from "../../domain/run-event.ts";
+import {
+  contentText,
+  type InputMessage,
+  type MessageMedia,
+  messageFault,
+  partsOfMessage,
+  recordedMedia,
+  type ShownMedia,
+} from "../../domain/run-input.ts";
+import { fold, isOver, openStep, type RunState, type RunStatus } from "../../domain/run-state.ts";
+import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
+import type { Viewer } from "../../http/auth.ts";
+import { invalid } from "../../http/errors.ts";
+import { inputMost } from "../../http/schemas.ts";
+import { requireValue } from "../../lib/require-value.ts";
+import type { Author } from "../../storage/db/audit.ts";
+import type { Inserted, Journal } from "../../storage/journal/journal.ts";
+import { requireTaken } from "../create/require-taken.ts";
+import { screenInput } from "../create/screening.ts";
+import type { Pool } from "../dispatch/pool.ts";
+import type { RunTerminator } from "../end/terminate-run.ts";
+import type { Note, RunStore } from "../store.ts";
+
+/** A message for a run that is under way. */
+export interface SentMessage {
+  content: InputMessage["content"];
+  interrupt?: boolean;
+}
+
+/** A message as the journal has it, and what guardrails found in it. */
+interface ScreenedMessage {
+  steered: { type: "run.steered" } & RunSteered;
+  findings: Finding[];
+  isBlocked: boolean;
+}
+
+interface SteeringOptions {
+  journal: Journal;
+  runs: RunStore;
+  pool: Pool;
+  ends: RunTerminator;
+  /** Resolves images and recordings. */
+  mediaOf(scope: Viewer, param: string, agentId: string): ShownMedia;
+}
+
+/** Sends messages to runs that are under way. */
+export function createSteering({ journal, runs, pool, ends, mediaOf }: SteeringOptions) {
+  /** Records a message; it is durable when this resolves. Throws if the run is over, or makes no further model call. */
+  return async function steer(
+    scope: Viewer & Partial<Author>,
+    runId: string,
+    { content, interrupt = false }: SentMessage,
+    note?: Note,
+  ): Promise<void> {
+    const message: InputMessage = { role: "user", content };
+    const wrong = messageFault(message, inputMost);
+    if (wrong) throw invalid(paramOf(wrong.path), wrong.message);
+    requireUnderWay(runs.standing(scope, runId).status);
+    const { agent, model } = await journal.prepared([runId], async () => agentOf(scope, runId));
+    const media = mediaOf(scope, "content", agent.id);
+    const prepared = await prepare(message, media, agent, model);
+    if (scope.actor) prepared.steered.by = { type: scope.actor.type, id: scope.actor.id };
+    let step: number | null = null;
+    const write = () => {
+      const before = runs.standing(scope, runId);
+      requireUnderWay(before.status);
+      const state = journal.state(runId);
+      requireNextCall(state);
+      step = interrupt && !prepared.isBlocked ? (openStep(state, "model_call")?.step_index ?? null) : null;
+      const inserted = insert(state, prepared, step !== null);
+      media.keep({ run_id: runId });
+      note?.(runs.standing(scope, runId), before.seq);
+      return inserted;
+    };
+    const folded = [runId, ...runs.unfinishedBelow(runId)];
+    const updates = await journal.prepared(folded, () => journal.commitAll(write, scope));
+    media.kept();
+    for (const [id] of updates) if (isOver(requireValue(journal.head(id), `The run ${id}`).status)) pool.abort(id);
+    if (step !== null) pool.interrupt(runId, step);
+  };
+
+  function agentOf(scope: Viewer, runId: string): { agent: AgentSnapshot; model: string } {
+    const { run, model } = journal.state(runId);
+    return { agent: journal.snapshot(scope, run.agent_hash), model };
+  }
+
+  /** Call inside a write. A message that a guardrail blocks ends its run, like an input. */
+  function insert(state: RunState, { steered, findings, isBlocked }: ScreenedMessage, interrupts: boolean): Inserted[] {
+    const { run_id } = state.run;
+    const { message_id } = steered;
+    const marked: RunEvent = { ...steered, ...(interrupts && { interrupt: true }) };
+    if (!isBlocked) {
+      const kept = findings.map(({ guardrail, verdict, message, matches }) => ({
+        guardrail,
+        verdict,
+        message,
+        matches,
+      }));
+      return [[run_id, journal.insert(run_id, [{ ...marked, ...(kept.length > 0 && { findings: kept }) }])]];
+    }
+    const about = findings.map((finding) => ({ ...finding, message_id }));
+    const decided = decidedEvents(about, state.steps, Math.max(0, state.turns - 1));
+    const entries = journal.insert(run_id, [marked, ...decided]);
+    const last = fold(entries, state);
+    return ends
+      .failed(last, requireValue(last.blocked, "The verdict"))
+      .map(([id, ended]) => [id, id === run_id ? [...entries, ...ended] : ended]);
+  }
+}
+
+async function prepare(
+  message: InputMessage,
+  media: ShownMedia,
+  agent: AgentSnapshot,
+  model: string,
+): Promise<ScreenedMessage> {
+  const parts = partsOfMessage(message, "").map(({ part, path }) => ({ part, path: path.replace(contentPath, "") }));
+  const fileIndex = parts.find(({ part }) => part.type === "file");
+  if (fileIndex) throw new AppError("unsupported_input", noDocuments, { param: `content${fileIndex.path}` });
+  await media.fetch(parts);
+  const shown: MessageMedia = recordedMedia(parts, media.of);
+  requireTaken(model, { input: "", ...shown }, "content");
+  const { asked, findings, isBlocked } = await screenInput(agent, { input: contentText(message.content), ...shown });
+  const { input, images, audio } = asked;
+  const steered = {
+    type: "run.steered" as const,
+    message_id: newId("message"),
+    content: input,
+    ...(images && { images }),
+    ...(audio && { audio }),
+  };
+  return { steered, findings, isBlocked };
+}
+
+const contentPath = /^\.content/;
+
+/** Returns the parameter of a fault. */
+const paramOf = (path: string): string => (path === "" ? "content" : path.slice(1));
+
+export const noDocuments = "A run takes documents with its input only. Start another run with the document.";
+
+function requireUnderWay(status: RunStatus): void {
+  if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already and takes no message.`);
+}
+
+/** Throws if no further model call would have the message. */
+function requireNextCall(state: RunState): void {
+  const { max_turns } = state.run;
+  if (state.turns >= max_turns)
+    throw new AppError("run_not_steerable", `The last of the run's ${max_turns} model calls (max_turns) has begun.`);
+  if (unansweredMessages(state) >= steeredMost)
+    throw new AppError("run_not_steerable", `${steeredMost} messages wait for the next model call.`);
+}
