@@ -31,7 +31,14 @@ export interface ToolPart {
   subagentRunId: string | null;
 }
 
-export type Part = TextPart | ToolPart;
+/** A message of the user that came while the run was under way. */
+interface MessagePart {
+  kind: "message";
+  key: string;
+  content: string;
+}
+
+export type Part = TextPart | ToolPart | MessagePart;
 
 /** A run, built from its events. */
 export interface RunView {
@@ -128,6 +135,8 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
       changeTool(view, data, { state: "running" });
       break;
     case "run.steered":
+      view.parts.push({ kind: "message", key: data.message_id, content: data.content });
+      break;
     case "guardrail.passed":
     case "guardrail.triggered":
     case "output.rejected":
@@ -208,6 +217,7 @@ function end(view: RunView, { status, output, usage, ...rest }: DataOf<"run.comp
   view.error = "error" in rest ? rest.error : null;
   view.usage = usage;
   view.parts = view.parts.map((part) => {
+    if (part.kind === "message") return part;
     if (part.kind === "text") return part.state === "writing" ? { ...part, state: "done" } : part;
     return part.state === "running" || part.state === "waiting" ? { ...part, state: "ended" } : part;
   });

@@ -100,12 +100,16 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     const previousRun = idempotency.runOf(principal, key);
     // The answered call is no longer pending, so do not match the message against the current ones.
     if (previousRun) return { run, from: previousRun.seq ?? 0 };
-    if (!run.required_action)
+    if (finalStatuses.includes(run.status))
       throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
     const from = runs.standing(principal, run.id).seq;
-    const tool_outputs = outputsOf(sent, run.required_action);
-    const path = `/v1/runs/${run.id}/submit_tool_outputs`;
-    const answer = await api(request, "POST", path, { tool_outputs }, key);
+    const path = `/v1/runs/${run.id}/${run.required_action ? "submit_tool_outputs" : "messages"}`;
+    const body = run.required_action
+      ? { tool_outputs: outputsOf(sent, run.required_action) }
+      : { role: "user", content: sent.text };
+    const answer = await api(request, "POST", path, body, key);
+    // The run may have ended meanwhile.
+    if (answer.status === 409 && !run.required_action) throw toA2aError(answer, "UNSUPPORTED_OPERATION");
     if (answer.status >= 400) throw toA2aError(answer);
     return { run: answer.body, from };
   }
