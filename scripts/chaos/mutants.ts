@@ -186,6 +186,27 @@ export const unitMutants: readonly UnitMutant[] = [
     replace: "      if (attempt < 0) throw new AppendRefused(",
   },
   {
+    test: ["server/runs/steer/steer-recovery.test.ts", "each message is taken once and in order"],
+    name: "a message of the user that a crash loses",
+    file: "server/domain/run-state.ts",
+    find: "      return { attempt: event.attempt, stalls: ",
+    replace: "      return { held: [], attempt: event.attempt, stalls: ",
+  },
+  {
+    test: ["server/runs/steer/steer-recovery.test.ts", "each message is taken once and in order"],
+    name: "a message of the user that is taken twice",
+    file: "server/domain/steering.ts",
+    find: "add(list, message), messages), held: [] };",
+    replace: "add(list, message), messages) };",
+  },
+  {
+    test: ["server/runs/steer/steer.test.ts", "of a message and the end of the run, exactly one is first"],
+    name: "a run that ends in ignorance of a message",
+    file: "server/runs/dispatch/append-handler.ts",
+    find: "      return events.slice(0, facts);",
+    replace: "      return events;",
+  },
+  {
     test: [
       "server/storage/replication/wal-reader.test.ts",
       "a transaction that had spilled into the WAL and was rolled back is never shipped",

@@ -349,7 +349,7 @@ const media = {
   files: optional(many(MessageFile, limits.files_per_run)),
 };
 
-/** What a guardrail found in a message that came while the run was under way. */
+/** Finding of a guardrail in a message that came while the run was under way. */
 const SteeredFinding = closedObject({
   guardrail: GuardrailPlace,
   verdict: oneOf(guardrailVerdicts),

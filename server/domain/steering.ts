@@ -1,42 +1,45 @@
 import type { GuardrailDecided, RunSteered } from "./run-event.ts";
-import { mediaOfMessage } from "./run-input.ts";
-import type { Message, OpenStep, RunState } from "./run-state.ts";
-import { stepKinds } from "./step-kinds.ts";
+import { type MessageMedia, mediaOfMessage } from "./run-input.ts";
+import { type StepType, stepKinds } from "./step-kinds.ts";
 
 // Steering: messages of the user that come while the run is under way. The prompt of an open model call is recorded by
 // its hash and sent again by a retry, so that a message which comes meanwhile is held until the call has ended.
 
-/** A finding in such a message that has no decision in the journal yet. */
-export type SteeredFinding = NonNullable<RunSteered["findings"]>[number] & { message_id: string };
+type SteeredMessage = { role: "user"; id: string; at: number; content: string; steered: true } & MessageMedia;
 
 /** A message that is held until the open model call has ended. */
 export type HeldMessage = SteeredMessage & { interrupt?: true };
-export type SteeredMessage = Extract<Message, { role: "user" }>;
 
-interface Conversation {
+/** A finding in such a message that has no decision in the journal yet. */
+export type SteeredFinding = NonNullable<RunSteered["findings"]>[number] & { message_id: string };
+
+/** Fields of a run's state, with its messages of any kind. */
+interface Conversation<Message> {
   messages: Message[];
-  open: OpenStep[];
+  open: { step_type: StepType }[];
   is_continued?: boolean;
   held?: HeldMessage[];
   unrecorded?: SteeredFinding[];
 }
 
+type Change<Message> = Partial<Omit<Conversation<Message>, "open">>;
+
+/** Adds a message to a list. */
+type Add<Message> = (list: Message[], item: SteeredMessage) => Message[];
+
 /** Number of messages that may wait for the next model call. */
 export const steeredMost = 30;
 
-type Add = (list: Message[], item: Message) => Message[];
-
 /** Returns the change that a message makes. */
-export function takeSteered(state: Conversation, event: RunSteered, at: number, add: Add): Partial<Conversation> {
+export function takeSteered<Message>(
+  state: Conversation<Message>,
+  event: RunSteered,
+  at: number,
+  add: Add<Message>,
+): Change<Message> {
   const { message_id, content, interrupt, findings = [] } = event;
-  const message: SteeredMessage = {
-    role: "user",
-    id: message_id,
-    at,
-    content,
-    ...mediaOfMessage(event),
-    steered: true,
-  };
+  const media = mediaOfMessage(event);
+  const message: SteeredMessage = { role: "user", id: message_id, at, content, ...media, steered: true };
   const unrecorded = [...(state.unrecorded ?? []), ...findings.map((finding) => ({ ...finding, message_id }))];
   return {
     ...(findings.length > 0 && { unrecorded }),
@@ -46,14 +49,21 @@ export function takeSteered(state: Conversation, event: RunSteered, at: number, 
   };
 }
 
-/** Returns the messages with the held ones, which the next model call has. Call it once the open call has ended. */
-export function releaseHeld({ messages, held = [] }: Conversation, add: Add): Partial<Conversation> {
+/** Returns the change that adds the held messages to the conversation, for the next model call. */
+export function releaseHeld<Message>(
+  { messages, held = [] }: Conversation<Message>,
+  add: Add<Message>,
+): Change<Message> {
   if (held.length === 0) return {};
   return { messages: held.reduce((list, { interrupt: _, ...message }) => add(list, message), messages), held: [] };
 }
 
 /** Returns the change that the end of a model call makes: the held messages follow, unless the answer is to go on. */
-export function afterCall(state: Conversation, isCancelled: boolean, add: Add): Partial<Conversation> {
+export function afterCall<Message>(
+  state: Conversation<Message>,
+  isCancelled: boolean,
+  add: Add<Message>,
+): Change<Message> {
   const { held = [], is_continued = false } = state;
   if (held.length === 0) return {};
   if (!is_continued || isCancelled) return { ...releaseHeld(state, add), ...(is_continued && { is_continued: false }) };
@@ -62,9 +72,9 @@ export function afterCall(state: Conversation, isCancelled: boolean, add: Add): 
 
 /** Returns the findings without the one that this decision records. */
 export function withoutRecorded(
-  { unrecorded = [] }: Conversation,
+  { unrecorded = [] }: Pick<Conversation<unknown>, "unrecorded">,
   { message_id, guardrail }: GuardrailDecided,
-): Partial<Conversation> {
+): Pick<Conversation<unknown>, "unrecorded"> {
   const place = unrecorded.findIndex(
     (finding) => finding.message_id === message_id && finding.guardrail.index === guardrail.index,
   );
@@ -72,17 +82,18 @@ export function withoutRecorded(
 }
 
 /** True while a step is open that sends the prompt, or the provider has yet to finish its answer. */
-const isHeldBack = ({ open, is_continued = false }: Conversation): boolean =>
+const isHeldBack = ({ open, is_continued = false }: Pick<Conversation<unknown>, "open" | "is_continued">): boolean =>
   is_continued || open.some(({ step_type }) => stepKinds[step_type].asksModel);
 
 /** True if a message has ended the open model call: its prompt is not sent again. */
-export const isInterrupted = ({ held = [], open }: Pick<RunState, "held" | "open">): boolean =>
+export const isInterrupted = ({ held = [], open }: Pick<Conversation<unknown>, "held" | "open">): boolean =>
   held.some(({ interrupt }) => interrupt) && open.some(({ step_type }) => step_type === "model_call");
 
-/** Returns the messages of the user since the newest answer, which no model call has had. */
-export function unansweredMessages({ messages, held = [] }: Pick<RunState, "messages" | "held">): number {
+/** Returns the number of messages since the newest answer, which no model call has had. */
+export function unansweredMessages({
+  messages,
+  held = [],
+}: Pick<Conversation<{ role: string; steered?: true }>, "messages" | "held">): number {
   const answered = messages.findLastIndex(({ role }) => role === "assistant");
-  return (
-    messages.slice(answered + 1).filter((message) => message.role === "user" && message.steered).length + held.length
-  );
+  return messages.slice(answered + 1).filter(({ steered }) => steered).length + held.length;
 }

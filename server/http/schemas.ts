@@ -102,7 +102,7 @@ const [textPart, imagePart, , , textItem, imageItem] = inputParts;
 /** A part of a tool's result. */
 export const OutputPart = named("ToolOutputPart", Type.Union([textPart, imagePart, textItem, imageItem]));
 
-/** What a message says. */
+/** Content of a message. */
 export const InputContent = Type.Union([
   Type.String({ maxLength: limits.input_bytes }),
   Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),

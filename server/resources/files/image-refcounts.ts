@@ -34,6 +34,9 @@ export function createImageRefcounts({ db }: { db: Db }) {
 
   const project: Projector = (run, entries) => {
     const [first] = entries;
+    for (const { event } of entries)
+      if (event.type === "run.steered")
+        for (const { file_id } of mediaIn({ ...event, input: event.content })) shows(run, file_id, run.run_id);
     if (!startsRun(entries) || first?.event.type !== "run.created") return;
     for (const { file_id } of mediaIn(first.event)) shows(run, file_id, run.run_id);
     const { project_id, environment, run_id: owner_id } = run;

@@ -72,6 +72,8 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
               one.image || one.native || one.page_images ? withoutOwner(one) : one,
             ),
           };
+    case "run.steered":
+      return place.keepsImages ? event : { ...event, ...withoutOwners(mediaOfMessage(event)) };
     case "tool.completed":
       return place.keepsImages || !event.images ? event : { ...event, images: event.images.map(withoutOwner) };
     case "history.loaded":

@@ -254,7 +254,9 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
         if (held) return { text, last, more: true };
         anchor = null;
       }
-      if (event.type === "step.completed" && event.step_type === "model_call") anchor = null;
+      // No deltas of the call follow: it has ended, or died with its process.
+      if (event.type === "run.recovered" || (event.type === "step.completed" && event.step_type === "model_call"))
+        anchor = null;
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
       const frame = frameOf(runId, entry);
       const isWithin = isRequest(event) && anchor !== null && offset > 0;

@@ -9,7 +9,8 @@ import {
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Needs, RunEvent } from "../../domain/run-event.ts";
-import { isOver } from "../../domain/run-state.ts";
+import { isOver, requireRun } from "../../domain/run-state.ts";
+import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { agentTool, httpTool, tool } from "../run-fixture.ts";
 import { type Fixture, type Ledger, short, type Witness } from "./witness.ts";
@@ -23,6 +24,13 @@ interface Submission {
   refusal: string | null;
   /** Number of requests without an answer, because the process died. */
   unanswered: number;
+  accepted: boolean;
+}
+
+/** A message to a run that is under way. */
+interface Steered {
+  run: string;
+  content: string;
   accepted: boolean;
 }
 
@@ -71,6 +79,7 @@ export const helpers: Record<string, Partial<AgentSnapshot>> = {
 export function createClients(world: World, witness: Witness, fixture: () => Fixture) {
   const { ledgers, found } = witness;
   const submissions: Submission[] = [];
+  const steered: Steered[] = [];
   const acknowledged = new Set<string>();
   const threads = [newId("thread"), newId("thread")];
   let marks = 0;
@@ -114,6 +123,35 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
           ? run.if_thread_busy === "reject"
           : error.code === "concurrency_limit_exceeded" && on_concurrency_limit === "reject";
       if (!mayRefuse) throw found(`create: ${error.code}`);
+    }
+  }
+
+  /** Sends a message to a run. Its text occurs once in the world. */
+  async function steer({ id }: Ledger): Promise<void> {
+    const message: Steered = { run: id, content: mark(), accepted: false };
+    const interrupt = world.chance(0.4);
+    steered.push(message);
+    world.note(`client: steer ${short(id)} ${message.content}${interrupt ? " at once" : ""}`);
+    try {
+      await fixture().service.steer(fixture().scope, id, { content: message.content, interrupt });
+      message.accepted = true;
+    } catch (error) {
+      if (!(error instanceof AppError)) return;
+      const state = requireRun(ledgers.get(id)!.state);
+      const isLast = state.turns >= state.run.max_turns || unansweredMessages(state) >= steeredMost;
+      if (error.code === "run_already_terminal" ? !isOver(state.status) : error.code !== "run_not_steerable" || !isLast)
+        throw found(`${short(id)}: message to a run that is ${state.status}: ${error.code}`);
+    }
+  }
+
+  /** Checks that each message is in its run once if it was taken, and otherwise at most once. */
+  function judgeSteered(): void {
+    for (const { run, content, accepted } of steered) {
+      const { entries, state } = ledgers.get(run)!;
+      const events = entries.filter(({ event }) => event.type === "run.steered" && event.content === content).length;
+      const messages = state.messages.filter((one) => one.role === "user" && one.content === content).length;
+      if (events > 1 || messages !== events) throw found(`${short(run)}: ${content} was taken ${events} times (P8)`);
+      if (accepted && events === 0) throw found(`${short(run)}: ${content} was taken and lost (P1)`);
     }
   }
 
@@ -250,6 +288,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     cancel: (ledger: Ledger) => void cancel(ledger).catch(() => {}),
     pause: (ledger: Ledger) => void setPause(ledger, true).catch(() => {}),
     resume: (ledger: Ledger) => void setPause(ledger, false).catch(() => {}),
+    steer: (ledger: Ledger) => void steer(ledger).catch(() => {}),
     answer,
     /** Sends an old body again. */
     repeat(): void {
@@ -258,6 +297,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     /** Checks that the journal holds each body as a whole or not at all (P8). */
     rested(): void {
       for (const id of acknowledged) if (!ledgers.has(id)) throw found(`${short(id)} was lost (P1)`);
+      judgeSteered();
       for (const submission of submissions) {
         const { run, answers, refusal, accepted, unanswered } = submission;
         const wrong = (what: string) => found(`${short(run)}: ${what} ${JSON.stringify(answers)} (P8)`);

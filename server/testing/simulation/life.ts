@@ -183,7 +183,8 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     if (fate < 0.3) allStarted() || clients.create();
     else if (fate < 0.7) waiting.length > 0 && clients.answer(world.pick(waiting), isCalm());
     else if (fate < 0.73) cancelOne();
-    else if (fate < 0.78) pauseOrResume();
+    else if (fate < 0.76) pauseOrResume();
+    else if (fate < 0.79) open.length > 0 && clients.steer(world.pick(open));
     else if (fate < 0.82) clients.repeat();
     else if (fate < 0.92) open.length > 0 && readers.open(world.pick(open).id);
     else readers.toggle();

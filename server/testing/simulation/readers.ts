@@ -78,7 +78,7 @@ export function createReaders(world: World, { ledgers, found }: Witness, fixture
     rested(): void {
       for (const { run, frames } of readers) {
         const { state } = ledgers.get(run)!;
-        const seqs = frames.filter(({ event }) => event !== "token").map(({ id }) => Number.parseInt(id, 10));
+        const seqs = frames.filter(({ event }) => event !== "token").map(({ data }) => data.seq);
         if (seqs.length !== state.seq || seqs.some((seq, index) => seq !== index + 1))
           throw found(`${short(run)}: a reader saw ${seqs} of ${state.seq} (P6)`);
         if (textOfFrames(frames) !== textOf(state)) throw found(`${short(run)}: a reader saw another text (P6)`);

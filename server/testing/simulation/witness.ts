@@ -18,6 +18,7 @@ import {
   requireRun,
   type ToolCall,
 } from "../../domain/run-state.ts";
+import { unansweredMessages } from "../../domain/steering.ts";
 import { summaryRequest } from "../../domain/summary.ts";
 import { addChildRun } from "../../domain/usage.ts";
 import type { runFixture } from "../run-fixture.ts";
@@ -171,6 +172,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
         break;
       case "run.completed":
         if (callsUnknownTool(requireRun(state))) throw wrong("the model's calls were forgotten");
+        if (unansweredMessages(state) > 0) throw wrong("a message of the user has no answer");
         break;
       case "run.failed":
         if (event.error.code === "internal_error") throw wrong("a bug stopped the loop");
