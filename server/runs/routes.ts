@@ -14,7 +14,7 @@ import { createRunRequests, type RunRequestDeps } from "./create/run-requests.ts
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
 import { ForkRun } from "./fork/fork-schema.ts";
-import { CancelRun, CreateRun, PauseRun, ReplayRun, SteerRun, SubmitToolOutputs } from "./schema.ts";
+import { CancelRun, CreateRun, PauseRun, ReplayRun, ResumeRun, SteerRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunStore } from "./store.ts";
 import { answerEvents, Frames, Token } from "./stream/events.ts";
 
@@ -135,6 +135,7 @@ export const runRoutes = (deps: RunRoutes) => {
           errors: ["run_already_terminal"],
         },
         params,
+        body: ResumeRun,
       },
     )
     .post(

@@ -118,6 +118,8 @@ export const PauseRun = closedObject({
   reason: about("Why; the event keeps it.", Type.Optional(Type.String({ maxLength: 500 }))),
 });
 
+export const ResumeRun = closedObject({});
+
 export const CancelRun = closedObject({
   reason: about("Why; the run keeps it.", Type.Optional(Type.String({ maxLength: 500 }))),
 });
