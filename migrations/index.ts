@@ -56,6 +56,7 @@ import modelFallbacks from "./0055_model_fallbacks.sql" with { type: "text" };
 import modelLists from "./0056_model_lists.sql" with { type: "text" };
 import learntRefusals from "./0057_learnt_refusals.sql" with { type: "text" };
 import documentReports from "./0058_document_reports.sql" with { type: "text" };
+import pausedRuns from "./0060_paused_runs.sql" with { type: "text" };
 import snippets from "./0061_snippets.sql" with { type: "text" };
 import skills from "./0062_skills.sql" with { type: "text" };
 import threadAgent from "./0064_thread_agent.sql" with { type: "text" };
@@ -121,6 +122,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0056_model_lists", sql: modelLists },
   { name: "0057_learnt_refusals", sql: learntRefusals },
   { name: "0058_document_reports", sql: documentReports },
+  { name: "0060_paused_runs", sql: pausedRuns },
   { name: "0061_snippets", sql: snippets },
   { name: "0062_skills", sql: skills },
   { name: "0064_thread_agent", sql: threadAgent },

@@ -152,13 +152,14 @@ export class RunnelChat extends HTMLElement {
     this.#root.append(this.#head, this.#log, this.#status, this.#chosen, form);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.#isBusy) void this.#stop(this.#turns.at(-1)!);
+      if (this.#canSteer) void this.#steer(this.#turns.at(-1)!);
+      else if (this.#isBusy) void this.#stop(this.#turns.at(-1)!);
       else void this.#say();
     });
     this.#input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
-      if (!this.#isBusy) form.requestSubmit();
+      if (!this.#isBusy || this.#canSteer) form.requestSubmit();
     });
     this.#input.addEventListener("input", () => this.#draw());
     this.#input.addEventListener("paste", ({ clipboardData }) => void this.#take(clipboardData?.files ?? []));
@@ -499,6 +500,32 @@ export class RunnelChat extends HTMLElement {
     this.#draw();
   }
 
+  /** True if the message can go to the run that is at work, which takes no documents. */
+  get #canSteer(): boolean {
+    const isEmpty = this.#input.value.trim() === "" && this.#pictures.length === 0;
+    return this.#isBusy && !isEmpty && this.#documents.length === 0 && this.#turns.at(-1)?.runId != null;
+  }
+
+  /** Sends the message to the run that is at work; its stream shows it. */
+  async #steer({ runId }: Turn): Promise<void> {
+    const [text, pictures] = [this.#input.value.trim(), this.#pictures];
+    this.#input.value = "";
+    this.#pictures = [];
+    this.#hint = null;
+    this.#showChosen();
+    this.#draw();
+    const input = inputOf(text, pictures);
+    try {
+      await this.#server.steer(runId!, typeof input === "string" ? input : input[0]!.content);
+    } catch (error) {
+      if (this.#input.value === "") this.#input.value = text; // It was not accepted: it can be sent again.
+      if (this.#pictures.length === 0) this.#pictures = pictures;
+      this.#hint = describeError(error);
+      this.#showChosen();
+      this.#draw();
+    }
+  }
+
   async #stop(turn: Turn): Promise<void> {
     turn.isUnwanted = turn.runId === null;
     if (turn.runId !== null) await this.#server.cancel(turn.runId).catch(() => {}); // The run may have ended already.
@@ -521,13 +548,13 @@ export class RunnelChat extends HTMLElement {
       log.append(make("p", "empty", this.getAttribute("empty") ?? "Ask something to begin."));
     for (const turn of this.#turns) this.#paintTurn(turn);
     if (follows) log.scrollTop = log.scrollHeight;
-    this.#send.textContent = this.#isBusy ? "Stop" : "Send";
+    this.#send.textContent = this.#isBusy && !this.#canSteer ? "Stop" : "Send";
     const isEmpty = this.#input.value.trim() === "" && this.#pictures.length === 0 && this.#documents.length === 0;
     this.#send.disabled = !this.#isBusy && isEmpty;
     this.#status.textContent = this.#isLost
       ? "The connection is lost. Trying again."
       : this.#isBusy
-        ? this.#doing()
+        ? (this.#hint ?? this.#doing())
         : (this.#hint ?? "");
   }
 
@@ -537,6 +564,7 @@ export class RunnelChat extends HTMLElement {
       return [...view.parts.filter(isWaiting), ...pendingCalls].some(({ needs }) => needs === "approval")
         ? "Waiting for your decision."
         : "Waiting for an answer.";
+    if (view.status === "paused") return "Paused.";
     if (view.status === "queued") return "Waiting for its turn.";
     return "Writing.";
   }
@@ -565,6 +593,7 @@ export class RunnelChat extends HTMLElement {
     const { view, error } = turn;
     for (const part of view.parts)
       if (part.kind === "tool") put(part.key, part, () => this.#toolNode(turn, part));
+      else if (part.kind === "message") put(part.key, part, () => make("div", "user", part.content));
       else if (part.output && part.state !== "void")
         put(part.key, part, () => textNode(part.output, part.state === "writing"));
       else if (part.state === "void") parts.get(part.key)?.node.remove();

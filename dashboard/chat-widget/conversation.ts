@@ -179,6 +179,8 @@ export function createServer({ url, token, renew, onConnection, signal }: Server
       return json<{ id: string }>(ask("POST", "/v1/files", form)).then(({ id }) => id);
     },
     picture: (id: string) => ask("GET", `/v1/files/${id}/content`).then((response) => response.blob()),
+    /** Sends a message to a run that is at work. */
+    steer: (id: string, content: unknown) => ask("POST", `/v1/runs/${id}/messages`, { role: "user", content }),
     cancel: (id: string) => ask("POST", `/v1/runs/${id}/cancel`, {}),
     /** Ignores calls that have been answered elsewhere in the meantime. */
     submit: (id: string, tool_outputs: Answerable[]) =>

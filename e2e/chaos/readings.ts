@@ -71,10 +71,17 @@ export function tornOf({ id, status, seq, rows }: RecordedRun): string[] {
   return faults.map((text) => `${id}: ${text}`);
 }
 
+/** Statuses after events that do not end a run. */
+const standings: Record<string, string> = {
+  "run.requires_action": "requires_action",
+  "run.resumed": "in_progress",
+  "run.paused": "paused",
+};
+
 function statusOf(rows: readonly Row[]): string {
-  const last = rows.findLast(({ type }) => type in ends || type === "run.requires_action" || type === "run.resumed");
+  const last = rows.findLast(({ type }) => type in ends || type in standings);
   if (!last) return "in_progress";
-  return ends[last.type] ?? (last.type === "run.resumed" ? "in_progress" : "requires_action");
+  return ends[last.type] ?? standings[last.type]!;
 }
 
 /** Returns a run's events as the API lists them. */

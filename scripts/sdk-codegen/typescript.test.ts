@@ -66,7 +66,7 @@ async function program(): Promise<void> {
     void place;
   }
   const runs: List<import("runnel-sdk").RunListItem> = runnel.runs.list({ limit: 3, status: "failed", "created_at[gt]": "2026-01-01T00:00:00Z" });
-  for await (const run of runs) { const status: "queued" | "in_progress" | "requires_action" | "completed" | "failed" | "cancelled" = run.status; void status; }
+  for await (const run of runs) { const status: "queued" | "in_progress" | "requires_action" | "paused" | "completed" | "failed" | "cancelled" = run.status; void status; }
   const page = await runnel.agents.list();
   const more: boolean = page.has_more;
   const names: string[] = page.data.map(({ name }) => name);

@@ -11,6 +11,7 @@ import { activeAgent } from "./handoff.ts";
 import { newId } from "./ids.ts";
 import { isCutJson, jsonAnswer } from "./json-answer.ts";
 import type { JsonSchema } from "./model-call.ts";
+import { pausesNow } from "./pause.ts";
 import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
 import { loadedInRun, modelRequest } from "./prompt.ts";
 import { requiredAction } from "./required-action.ts";
@@ -23,7 +24,6 @@ import {
   applyAll,
   type InitialState,
   isAwaitingAnswer,
-  isOver,
   openStep,
   pendingCalls,
   type RunState,
@@ -53,12 +53,15 @@ export const maxCrashesWithoutProgress = 3;
  */
 export function decide(state: RunState, pinned: AgentSnapshot, now: number): Command {
   const agent = activeAgent(state, pinned);
-  if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
+  if (state.status !== "in_progress") return { do: "stop" };
   const fail = (error: RunError): Command => record(failedEvents(state, error, now));
   if (state.stalls >= maxCrashesWithoutProgress) return fail(crashLoop(state));
   if (state.blocked) return fail(state.blocked);
   if (openStep(state, "compaction")) return { do: "compact" };
-  if (state.model_error) return isTooLong(state) ? record(nextCall(state, agent, now)) : fail(state.model_error);
+  const unlessPaused = (then: () => Command): Command => (pausesNow(state) ? record([{ type: "run.paused" }]) : then());
+  const { model_error } = state;
+  if (model_error)
+    return isTooLong(state) ? unlessPaused(() => record(nextCall(state, agent, now))) : fail(model_error);
   // Request no tool output or approval before the judges have agreed.
   const judged = (then: () => Command): Command => {
     const [text] = pendingJudgements(state, agent);
@@ -68,25 +71,25 @@ export function decide(state: RunState, pinned: AgentSnapshot, now: number): Com
   const unusable = agent.unavailable?.[0];
   const [what] = state.to_prepare;
   if (what && unusable) return fail(unavailable(unusable, state));
-  if (what) return judged(() => prepare(what, state, agent));
+  if (what) return unlessPaused(() => judged(() => prepare(what, state, agent)));
   const tooMany = tooManyCalls(state);
   if (tooMany) return fail(runError("budget_exceeded", budgetMessage(tooMany), state));
   const pending = pendingCalls(state);
   const runnableCalls = pending.filter((call) => !isAwaitingAnswer(call));
   // A handoff comes after the other calls of its answer, whose results belong to the conversation that it hands over.
   const toolCalls = runnableCalls.filter(({ type }) => type !== "handoff");
-  if (toolCalls.length > 0) return { do: "run_tools", calls: toolCalls };
+  if (toolCalls.length > 0) return unlessPaused(() => ({ do: "run_tools", calls: toolCalls }));
   const waiting = pending.filter(isAwaitingAnswer);
-  if (waiting.length > 0) return record([pause(state, waiting, now)]);
-  if (runnableCalls.length > 0) return { do: "hand_over", calls: runnableCalls };
+  if (waiting.length > 0) return record([requireAction(state, waiting, now)]);
+  if (runnableCalls.length > 0) return unlessPaused(() => ({ do: "hand_over", calls: runnableCalls }));
   const last = state.messages.at(-1);
-  if (last?.role === "assistant" && !state.paused && !last.interrupted)
+  if (last?.role === "assistant" && !state.is_continued && !last.interrupted)
     return record(complete(state, agent, textOf(last.parts), now));
   if (state.turns >= state.run.max_turns) return fail(outOfTurns(state));
   if (state.unrecorded && state.unrecorded.length > 0)
     return record(decidedEvents(state.unrecorded, state.steps, Math.max(0, state.turns - 1)));
   if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
-  return judged(() => record(nextCall(state, agent, now)));
+  return unlessPaused(() => judged(() => record(nextCall(state, agent, now))));
 }
 
 /**
@@ -158,7 +161,7 @@ function startWithWider(state: RunState, agent: AgentSnapshot, { model }: RunMod
   return [start, restartStep(step, reason, { model })];
 }
 
-const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
+const requireAction = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
   type: "run.requires_action",
   required_action: requiredAction(calls, now + state.run.action_timeout_ms),
 });

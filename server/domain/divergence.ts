@@ -45,6 +45,7 @@ const names: Partial<Record<RunEvent["type"], string>> = {
   "run.completed": "the end of the run",
   "run.requires_action": "a pause",
   "run.resumed": "the end of a pause",
+  "run.paused": "a pause that was asked for",
   "output.rejected": "an output that does not fit its schema",
   "history.loaded": "what was said in the thread before",
   "documents.attached": "the run's documents",

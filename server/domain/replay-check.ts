@@ -36,6 +36,7 @@ function judged(place: CallPosition): LocatedDivergence | null | LocatedDivergen
       return checkHandoff(place, event);
     case "run.requires_action":
     case "run.resumed":
+    case "run.paused":
       return checkPause(place, event);
     case "run.completed":
     case "output.rejected":
@@ -132,12 +133,14 @@ function checkCompaction(place: CallPosition, event: Of<"context.compacted">): L
 /** Checks the calls that a run waits for, when it pauses and after each answer. */
 function checkPause(
   place: CallPosition,
-  event: Of<"run.requires_action"> | Of<"run.resumed">,
+  event: Of<"run.requires_action"> | Of<"run.resumed"> | Of<"run.paused">,
 ): LocatedDivergence | null {
   const { state } = place;
-  const recorded = event.type === "run.resumed" ? [] : idsOf(event);
+  const recorded = event.type === "run.requires_action" ? idsOf(event) : [];
   if (state.status === "requires_action")
     return checkWait(place, recorded, pendingCalls(state).filter(isAwaitingAnswer));
+  // People decide when a run pauses, and when it goes on.
+  if (event.type === "run.paused" || state.status === "paused") return null;
   const actual = next(place);
   if (event.type !== actual?.type || actual.type !== "run.requires_action")
     return decisionDivergence(place, event, actual);

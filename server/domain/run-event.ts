@@ -458,6 +458,11 @@ export const eventFields = {
   "run.started": {},
   "run.requires_action": { required_action: RequiredAction },
   "run.resumed": {},
+  /** The run pauses before its next step; what is in progress ends first. */
+  "run.pause_requested": { reason: orNull(Text) },
+  "run.paused": {},
+  /** The request is withdrawn before the pause began. */
+  "run.pause_cancelled": {},
   /** A message of the user while the run was under way. The next model call has it. */
   "run.steered": {
     message_id: about("The message.", Id),
@@ -651,6 +656,14 @@ export type RunEvent = { [T in RunEventType]: { type: T } & EventOf<T> }[RunEven
 
 /** True if the event ends the run. */
 export const endsRun = (event: RunEvent): event is Extract<RunEvent, { type: RunEnd }> => runEnds.has(event.type);
+
+/** True if a request to a run under way added the event, and not its loop. */
+export const isRequest = ({ type }: RunEvent): boolean => requests.has(type);
+const requests: ReadonlySet<string> = new Set<RunEventType>([
+  "run.steered",
+  "run.pause_requested",
+  "run.pause_cancelled",
+]);
 
 /** True if the event starts a model call. */
 export const beginsModelCall = (

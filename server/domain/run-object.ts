@@ -51,6 +51,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     origin: triggerOf(run),
     replay: run.replay ?? null,
     queue_position: state.status === "queued" ? queuePosition : null,
+    pause_requested_at: timestampOrNull(state.pause?.at ?? null),
     attempt: state.attempt,
     created_at: timestamp(state.created_at),
     started_at: timestampOrNull(state.started_at),

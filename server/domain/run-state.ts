@@ -38,7 +38,15 @@ import { stepKinds } from "./step-kinds.ts";
 import { enterStatus } from "./timing.ts";
 import { addChildRun, addModelCall, addToolResult, noUsage } from "./usage.ts";
 
-export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
+export const runStatuses = [
+  "queued",
+  "in_progress",
+  "requires_action",
+  "paused",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
 export type Message =
@@ -144,6 +152,13 @@ export interface InitialState extends RunProgress {
   run: null;
 }
 
+/** Request of a pause. Steps that start after `seq` do not begin before the run goes on. */
+interface PauseRequest {
+  seq: number;
+  at: number;
+  reason: string | null;
+}
+
 interface RunProgress {
   seq: number;
   status: RunStatus;
@@ -172,8 +187,10 @@ interface RunProgress {
   open: OpenStep[];
   /** Final error of a model call or a compaction, until the run fails with it. */
   model_error: (RunError & { step_index: number }) | null;
-  /** True if the provider paused the last answer: the model is called again with it. */
-  paused?: boolean;
+  /** True if the provider broke off the last answer (`pause_turn`): the model is called again with it. */
+  is_continued?: boolean;
+  /** Request of a pause, until the run goes on; null if none. */
+  pause: PauseRequest | null;
   /** Messages of the user that the open model call does not have; the next one does. */
   held?: HeldMessage[];
   /** Findings in messages of the user that have no decision in the journal yet. */
@@ -227,6 +244,7 @@ export const initialState: InitialState = {
   calls: [],
   open: [],
   model_error: null,
+  pause: null,
   discarded: null,
   decisions: [],
   blocked: null,
@@ -326,7 +344,13 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       return { status: "requires_action", required_action, waiting_since: state.waiting_since ?? at };
     }
     case "run.resumed":
-      return { status: "in_progress", required_action: null, waiting_since: null };
+      return { status: "in_progress", required_action: null, waiting_since: null, pause: null };
+    case "run.pause_requested":
+      return { pause: { seq, at, reason: event.reason } };
+    case "run.paused":
+      return { status: "paused", required_action: null, waiting_since: null };
+    case "run.pause_cancelled":
+      return { pause: null };
     case "run.recovered":
       // A clean stop counts as no crash: three deployments during one long call are no crash loop.
       return { attempt: event.attempt, stalls: event.clean ? state.stalls : state.stalls + 1 };
@@ -610,6 +634,7 @@ const ended = (at: number) => ({
   queue_position: null,
   required_action: null,
   waiting_since: null,
+  pause: null,
   open: [],
 });
 
@@ -636,12 +661,12 @@ function answered(
     ...(agent_id !== undefined && { agent_id }),
   };
   const isNews = finished || answer.parts.some((part) => part.type === "text" && part.text !== "");
-  const isPaused = finished && answer.finish === "pause";
+  const isContinued = finished && answer.finish === "pause";
   return {
     usage,
     messages: lists.added(state.messages, message),
     discarded: isNews ? null : state.discarded,
-    ...((isPaused || state.paused) && { paused: isPaused }),
+    ...((isContinued || state.is_continued) && { is_continued: isContinued }),
   };
 }
 

@@ -17,7 +17,7 @@ export type SteeredFinding = NonNullable<RunSteered["findings"]>[number] & { mes
 interface Conversation<Message> {
   messages: Message[];
   open: { step_type: StepType }[];
-  paused?: boolean;
+  is_continued?: boolean;
   held?: HeldMessage[];
   unrecorded?: SteeredFinding[];
 }
@@ -64,9 +64,9 @@ export function afterCall<Message>(
   isCancelled: boolean,
   add: Add<Message>,
 ): Change<Message> {
-  const { held = [], paused = false } = state;
+  const { held = [], is_continued = false } = state;
   if (held.length === 0) return {};
-  if (!paused || isCancelled) return { ...releaseHeld(state, add), ...(paused && { paused: false }) };
+  if (!is_continued || isCancelled) return { ...releaseHeld(state, add), ...(is_continued && { is_continued: false }) };
   return { held: held.map(({ interrupt: _, ...message }) => message) };
 }
 
@@ -82,8 +82,8 @@ export function withoutRecorded(
 }
 
 /** True while a step is open that sends the prompt, or the provider has yet to finish its answer. */
-const isHeldBack = ({ open, paused = false }: Pick<Conversation<unknown>, "open" | "paused">): boolean =>
-  paused || open.some(({ step_type }) => stepKinds[step_type].asksModel);
+const isHeldBack = ({ open, is_continued = false }: Pick<Conversation<unknown>, "open" | "is_continued">): boolean =>
+  is_continued || open.some(({ step_type }) => stepKinds[step_type].asksModel);
 
 /** True if a message has ended the open model call: its prompt is not sent again. */
 export const isInterrupted = ({ held = [], open }: Pick<Conversation<unknown>, "held" | "open">): boolean =>

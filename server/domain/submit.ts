@@ -176,10 +176,10 @@ function rejection({ needs }: ToolCall, reason: string | undefined): ToolError {
   return { code: "rejected", message: `A person rejected this call.${reasonText}` };
 }
 
-/** Resumes the run, or keeps it waiting for unanswered calls with the same expiry. */
+/** Resumes the run, pauses it if that is requested, or keeps it waiting for unanswered calls with the same expiry. */
 export function waitOrGoOn(state: RunState, events: readonly RunEvent[], at: number): RunEvent {
   const waiting = pendingCalls(applyAll(state, events, at)).filter(isAwaitingAnswer);
-  if (waiting.length === 0) return { type: "run.resumed" };
+  if (waiting.length === 0) return { type: state.pause ? "run.paused" : "run.resumed" };
   return { type: "run.requires_action", required_action: requiredAction(waiting, expiry(state)) };
 }
 

@@ -21,7 +21,7 @@ const workedUntil = ({ status, status_since_ms, worked_ms }: StatusTiming, at: n
 export interface Timing {
   /** Time in progress. */
   worked_ms: number;
-  /** Time waiting for a person, or for the client's own code. */
+  /** Time waiting for a person, or for the client's own code, and time paused. */
   waited_ms: number;
   /** Duration of a fork's copied steps; null if it was not recorded. Not part of the other two. */
   recorded_ms: number | null;
@@ -47,6 +47,6 @@ export function timingAt(
   const { as_of, ...known } = timing;
   const since = Math.max(0, now - Date.parse(as_of));
   if (status === "in_progress") return { ...known, worked_ms: known.worked_ms + since };
-  if (status === "requires_action") return { ...known, waited_ms: known.waited_ms + since };
+  if (status === "requires_action" || status === "paused") return { ...known, waited_ms: known.waited_ms + since };
   return known;
 }

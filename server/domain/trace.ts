@@ -24,6 +24,7 @@ import { createFold, isAwaitingAnswer, isOver, type RunState, requireRun, type T
 import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
+import { addPause, type TracePause } from "./trace-pauses.ts";
 import { tokensOf } from "./usage.ts";
 
 /** One entry of a trace (contract, section 16). Times are RFC 3339, latencies milliseconds. */
@@ -108,6 +109,7 @@ export interface Approval {
 export interface Trace {
   steps: TraceStep[];
   recoveries: Recovery[];
+  pauses: TracePause[];
   state: RunState;
 }
 
@@ -128,6 +130,7 @@ export function traceOf(entries: Iterable<JournalEntry>, options: { raw?: boolea
 export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceFold {
   const steps: TraceStep[] = [];
   const recoveries: Recovery[] = [];
+  const pauses: TracePause[] = [];
   const stepOfCall = new Map<string, number>();
   const folding = createFold();
   let earlierCount = 0; // Number of messages that earlier model calls showed as input.
@@ -186,6 +189,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         recoveries.push({ attempt: event.attempt, at: timestamp(at), step_index: event.step_index });
         break;
     }
+    addPause(pauses, entry);
     if (raw) keepRaw(entry);
   }
 
@@ -202,7 +206,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
     trace() {
       const state = requireRun(folding.state);
       if (!isOver(state.status)) markWaiting(steps, state);
-      return { steps: steps.filter(Boolean), recoveries, state };
+      return { steps: steps.filter(Boolean), recoveries, pauses, state };
     },
   };
 }

@@ -174,6 +174,8 @@ test("client tokens may use only what their own runs and threads need", () => {
     "run POST /v1/runs",
     "run POST /v1/runs/:id/cancel",
     "run POST /v1/runs/:id/messages",
+    "run POST /v1/runs/:id/pause",
+    "run POST /v1/runs/:id/resume",
     "run POST /v1/threads",
     "score DELETE /v1/scores/:id",
     "score GET /v1/scores",

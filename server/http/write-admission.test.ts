@@ -32,6 +32,8 @@ const goesOn = [
   "POST /v1/client_tokens",
   "POST /v1/memory/:id/search",
   "POST /v1/runs/:id/cancel",
+  "POST /v1/runs/:id/pause",
+  "POST /v1/runs/:id/resume",
   "POST /v1/runs/:id/submit_tool_outputs",
   "POST /v1/suites/:id/runs/:suite_run_id/cancel",
 ];

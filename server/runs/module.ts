@@ -37,6 +37,7 @@ import { createWorkerRpc, type RpcHandlers } from "./dispatch/worker-rpc.ts";
 import { runInThisThread, withOrdering, workerThreads } from "./dispatch/worker-threads.ts";
 import { createRetention, type DeleteExpired } from "./end/retention.ts";
 import { createRunTerminator } from "./end/terminate-run.ts";
+import { createPauseEvents } from "./pause/pause-events.ts";
 import { createSlots } from "./queue/slots.ts";
 import { createOrphanedRuns } from "./recovery/orphaned-runs.ts";
 import { createReplays } from "./replay/replay.ts";
@@ -44,7 +45,6 @@ import { runRoutes } from "./routes.ts";
 import { createRunsByUser } from "./runs-by-user.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { createRunService, type RunService } from "./service.ts";
-import { createSteeringLog } from "./steer/steering-log.ts";
 import { createRunStore } from "./store.ts";
 import { RunSubscriptions } from "./stream/run-subscriptions.ts";
 import { createSseResponder } from "./stream/sse-response.ts";
@@ -142,10 +142,10 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   };
   const lost = createOrphanedRuns();
   const gate = createDispatchGate();
-  const steering = createSteeringLog({ journal });
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
-  const pool = new Pool({
+  const pauseEvents = createPauseEvents({ journal, runs, lost, drives: (id): boolean => pool.drives(id) });
+  const pool: Pool = new Pool({
     journal,
     watches,
     hasDayBudget,
@@ -169,12 +169,11 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       model_trouble: breakers.hasTrouble(),
     }),
     answer: createWorkerRpc(answerers),
-    insert: ends.driven,
+    insert: pauseEvents.withChildren(ends.driven),
     threads: withOrdering((workers === 0 ? runInThisThread : workerThreads)(leadsUntil), ordering),
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
     gate,
-    steering,
     orphanedRuns: lost,
     onEarlyMessages: db.write.leaving,
   });
@@ -189,10 +188,10 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     runs,
     standings,
     ends,
+    pauseEvents,
     lost,
     gate,
     pool,
-    steering,
     refreshTools,
     now,
     snapshot: agents.store.snapshot,

@@ -14,7 +14,7 @@ import { createRunRequests, type RunRequestDeps } from "./create/run-requests.ts
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
 import { ForkRun } from "./fork/fork-schema.ts";
-import { CancelRun, CreateRun, ReplayRun, SteerRun, SubmitToolOutputs } from "./schema.ts";
+import { CancelRun, CreateRun, PauseRun, ReplayRun, ResumeRun, SteerRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunStore } from "./store.ts";
 import { answerEvents, Frames, Token } from "./stream/events.ts";
 
@@ -102,6 +102,40 @@ export const runRoutes = (deps: RunRoutes) => {
         },
         params,
         body: CancelRun,
+      },
+    )
+    .post(
+      "/runs/:id/pause",
+      ({ principal, params: { id }, body, request, set }) => requests.pause({ principal, request, set }, id, body),
+      {
+        operation: {
+          id: "runs.pause",
+          summary: "Pause a run before its next step",
+          needs: "run",
+          client: "run",
+          needsRoom: false,
+          returns: Run,
+          errors: ["run_already_terminal"],
+        },
+        params,
+        body: PauseRun,
+      },
+    )
+    .post(
+      "/runs/:id/resume",
+      ({ principal, params: { id }, request, set }) => requests.resume({ principal, request, set }, id),
+      {
+        operation: {
+          id: "runs.resume",
+          summary: "Let a paused run go on",
+          needs: "run",
+          client: "run",
+          needsRoom: false,
+          returns: Run,
+          errors: ["run_already_terminal"],
+        },
+        params,
+        body: ResumeRun,
       },
     )
     .post(

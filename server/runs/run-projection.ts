@@ -187,6 +187,7 @@ export function createRunProjection(sqlite: Database): RunProjector {
     if (!entries.some(({ event }) => changesStanding(event.type))) return facts;
     const run = entries.reduce(applyEvent, facts);
     const due = expiry(run);
+    if (run.status === "paused") return { ...run, expires_at_ms: finiteOrNull(wallEnd(run, entries)) };
     return { ...run, expires_at_ms: due === null ? null : Math.min(due, wallEnd(run, entries)) };
   }
 
@@ -236,11 +237,14 @@ function wallOf(entries: readonly JournalEntry[]): Wall {
 
 const changesStanding = (type: string): boolean => statusAfter(type) !== null || type === "run.recovered";
 
+const finiteOrNull = (at: number): number | null => (Number.isFinite(at) ? at : null);
+
 const statuses: Record<string, RunStatus> = {
   "run.queued": "queued",
   "run.started": "in_progress",
   "run.requires_action": "requires_action",
   "run.resumed": "in_progress",
+  "run.paused": "paused",
   "run.completed": "completed",
   "run.failed": "failed",
   "run.cancelled": "cancelled",
@@ -255,7 +259,10 @@ function applyEvent(standing: RunFacts, { at, event }: JournalEntry): RunFacts {
   return { ...standing, ...enterStatus(standing, status, at) };
 }
 
-/** A required action has its own timeout and does not count towards the run's; waiting in the queue has none. */
+/**
+ * A required action has its own timeout and does not count towards the run's; waiting in the queue and a pause have
+ * none.
+ */
 function expiry({ status, status_since_ms, worked_ms, timeout_ms, action_timeout_ms }: RunFacts): number | null {
   if (status === "in_progress") return status_since_ms + Math.max(0, timeout_ms - worked_ms);
   return status === "requires_action" ? status_since_ms + action_timeout_ms : null;

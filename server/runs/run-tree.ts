@@ -15,10 +15,10 @@ export function createRunTree(sqlite: Database, journal: Journal) {
        UNION ALL SELECT r.id FROM below CROSS JOIN runs r ON r.parent_run_id = below.id)
      SELECT runs.id, status FROM below CROSS JOIN runs ON runs.id = below.id ORDER BY depth DESC, runs.id`,
   );
-  // Both start from the few unfinished runs, by runs_expiry, not from all runs with a parent.
+  // Both start from the few unfinished runs, by runs_expiry and runs_paused, not from all runs with a parent.
   const selectWithOrphans = sqlite.query<{ id: string }, []>(
     `SELECT DISTINCT c.parent_run_id AS id FROM runs c
-     WHERE c.expires_at_ms IS NOT NULL AND c.parent_run_id IS NOT NULL
+     WHERE (c.expires_at_ms IS NOT NULL OR c.status = 'paused') AND c.parent_run_id IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM runs p WHERE p.id = c.parent_run_id AND p.ended_at_ms IS NULL)`,
   );
   const selectWaitingParents = sqlite.query<{ id: string }, []>(

@@ -118,6 +118,13 @@ export const ReplayRun = closedObject({
 });
 export type ReplayRun = Static<typeof ReplayRun>;
 
+/** Body of `POST /v1/runs/:id/pause`. */
+export const PauseRun = closedObject({
+  reason: about("Why; the event keeps it.", Type.Optional(Type.String({ maxLength: 500 }))),
+});
+
+export const ResumeRun = closedObject({});
+
 export const CancelRun = closedObject({
   reason: about("Why; the run keeps it.", Type.Optional(Type.String({ maxLength: 500 }))),
 });

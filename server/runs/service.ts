@@ -19,6 +19,8 @@ import { createCancelAndExpire } from "./end/cancel-and-expire.ts";
 import { createDeadlines } from "./end/deadlines.ts";
 import type { RunTerminator } from "./end/terminate-run.ts";
 import { createForks, type EditAgent } from "./fork/fork.ts";
+import { createPauses } from "./pause/pause.ts";
+import type { PauseEvents } from "./pause/pause-events.ts";
 import { createRunQueue } from "./queue/queue.ts";
 import { type BeginThread, createThreadQueue, type ThreadOwnerOf } from "./queue/thread-queue.ts";
 import type { OrphanedRuns } from "./recovery/orphaned-runs.ts";
@@ -27,7 +29,6 @@ import { createQuarantine, noSuspects } from "./recovery/quarantine.ts";
 import type { RunRow } from "./run-row.ts";
 import { createSteering } from "./steer/steer.ts";
 import { createThreadSteering } from "./steer/steer-thread.ts";
-import type { SteeringLog } from "./steer/steering-log.ts";
 import type { RunStore } from "./store.ts";
 import type { RunSubscriptions } from "./stream/run-subscriptions.ts";
 
@@ -54,10 +55,10 @@ interface RunServiceOptions extends CreationOptions {
   runs: RunStore;
   standings: ChildStatuses;
   ends: RunTerminator;
+  pauseEvents: PauseEvents;
   lost: OrphanedRuns;
   gate: DispatchGate;
   pool: Pool;
-  steering: SteeringLog;
   editAgent?: EditAgent;
   /** Returns the user and session of a thread; throws if the thread does not exist. */
   threadOwner?: ThreadOwnerOf;
@@ -78,7 +79,7 @@ export type RunService = ReturnType<typeof createRunService>;
 
 /** Creates, forks, recovers and ends runs, and handles submitted tool outputs. */
 export function createRunService({ quarantine_ms, look_ms, ...options }: RunServiceOptions) {
-  const { db, audit, journal, watches, runs, ends, lost, gate, pool, steering, slots, snapshot, now } = options;
+  const { db, audit, journal, watches, runs, ends, lost, gate, pool, slots, snapshot, now } = options;
   const {
     refreshTools = () => undefined,
     requireModelAvailable = async () => {},
@@ -133,8 +134,9 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     audit,
     now,
   });
-  const steer = createSteering({ journal, runs, pool, ends, steering, mediaOf });
+  const steer = createSteering({ journal, runs, pool, ends, mediaOf });
   const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
+  const { pause, resume } = createPauses(options);
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
     ...options,
@@ -225,6 +227,8 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     submit,
     steer,
     cancel,
+    pause,
+    resume,
     settled,
     recover,
     takeUp,

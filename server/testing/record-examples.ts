@@ -157,6 +157,14 @@ async function runs(ask: Ask, agent: Json): Promise<Json> {
   await ask("get", "runs.events.list", `/runs/${run.id}/events`);
   const other = await ask("post", "runs.create", "/runs?wait=30", asked);
   await ask("post", "runs.cancel", `/runs/${other.id}/cancel`, { reason: "No longer needed." });
+  const third = await ask("post", "runs.create", "/runs?wait=30", asked);
+  await ask("post", "runs.pause", `/runs/${third.id}/pause`, { reason: "The address is checked first." });
+  const third_outputs = [{ tool_call_id: third.tool_calls[0].id, output: { celsius: 20 } }];
+  await ask("post", "runs.submit_tool_outputs", `/runs/${third.id}/submit_tool_outputs`, {
+    tool_outputs: third_outputs,
+  });
+  await ask("post", "runs.resume", `/runs/${third.id}/resume`, {});
+  await ask.ended(`/runs/${third.id}`);
   const fork = await ask("post", "runs.fork", `/runs/${run.id}/fork?wait=30`, { step_index: 2 });
   await ask.ended(`/runs/${fork.id}`);
   await ask("get", "runs.diff", `/runs/${run.id}/diff/${fork.id}`);

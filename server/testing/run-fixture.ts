@@ -19,13 +19,13 @@ import { createDispatchGate } from "../runs/dispatch/dispatch-gate.ts";
 import { type AnswerQuestion, Pool } from "../runs/dispatch/pool.ts";
 import { thisThread, type WorkerFactory } from "../runs/dispatch/worker-threads.ts";
 import { createRunTerminator } from "../runs/end/terminate-run.ts";
+import { createPauseEvents } from "../runs/pause/pause-events.ts";
 import { createSlots } from "../runs/queue/slots.ts";
 import { createOrphanedRuns } from "../runs/recovery/orphaned-runs.ts";
 import { createPendingWrites } from "../runs/recovery/pending-writes.ts";
 import { createRunProjection } from "../runs/run-projection.ts";
 import type { CreateRun } from "../runs/schema.ts";
 import { createRunService } from "../runs/service.ts";
-import { createSteeringLog } from "../runs/steer/steering-log.ts";
 import { createRunStore } from "../runs/store.ts";
 import { RunSubscriptions } from "../runs/stream/run-subscriptions.ts";
 import { type Cursor, createRunStream } from "../runs/stream/stream.ts";
@@ -83,11 +83,10 @@ export function runFixture(
   const runs = createRunStore({ db, journal, audit });
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
-  const steering = createSteeringLog({ journal });
-  const pool = new Pool({
+  const pauseEvents = createPauseEvents({ journal, runs, lost, drives: (id): boolean => pool.drives(id) });
+  const pool: Pool = new Pool({
     journal,
     watches,
-    steering,
     onEarlyMessages: db.write.leaving,
     prepare: (_, { model, tools, team = [] }, models) => ({
       connection: testConnection,
@@ -104,7 +103,7 @@ export function runFixture(
       if (question.of === "start_child") return service.startChild(head, question);
       return question.of === "await_child" ? service.awaitChild(question.run_id) : toolSecrets;
     },
-    insert: ends.driven,
+    insert: pauseEvents.withChildren(ends.driven),
     threads: options.threads ?? thisThread,
     size: options.size ?? 1,
     slots,
@@ -129,10 +128,10 @@ export function runFixture(
     runs,
     standings,
     ends,
+    pauseEvents,
     lost,
     gate,
     pool,
-    steering,
     due: { ...due, write },
     snapshot: (_, id) => {
       const other = options.agents?.[id];

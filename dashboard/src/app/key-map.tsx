@@ -48,6 +48,7 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
       [["+", "-", "0"], "Zoom in, zoom out, whole run"],
       [["h", "l"], "Earlier, later while zoomed in"],
       [["f"], "Fork from the selected step"],
+      [["z"], "Pause the run, or resume it"],
     ],
   },
   {

@@ -60,6 +60,7 @@ const creations: Record<string, string> = {
 const keyActs: [key: string, label: string][] = [
   ["/", "Search this page"],
   ["f", "Fork from the selected step"],
+  ["z", "Pause or resume the run"],
 ];
 
 /**

@@ -56,7 +56,19 @@ export const frames = {
     "The run waits for an answer to tool calls: an output, an approval, or both. The stream stays open.",
     data({ required_action: t.about("What the run waits for.", RequiredAction) }),
   ),
-  "run.resumed": t.about("Every call that the run waited for is answered, and the run continues.", data({})),
+  "run.resumed": t.about(
+    "The run continues: every call that it waited for is answered, or its pause is over.",
+    data({}),
+  ),
+  "run.pause_requested": t.about(
+    "The run is to pause. What is in progress ends first.",
+    data({ reason: t.about("Why; null where no reason was given.", t.orNull(t.text)) }),
+  ),
+  "run.paused": t.about(
+    "The run is paused until it is resumed. The stream stays open.",
+    data({ id: Id, status: t.about("Its status.", t.word("paused")) }),
+  ),
+  "run.pause_cancelled": t.about("The run goes on without the pause that was requested.", data({})),
   "run.steered": t.about(
     "A message was sent to the run while it is under way. The next model call has it.",
     data({

@@ -79,6 +79,9 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
     { required_action: action },
   ],
   "run.resumed": [{ type: "run.resumed" }, "run.resumed", {}],
+  "run.pause_requested": [{ type: "run.pause_requested", reason: "Wait." }, "run.pause_requested", { reason: "Wait." }],
+  "run.paused": [{ type: "run.paused" }, "run.paused", { id, status: "paused" }],
+  "run.pause_cancelled": [{ type: "run.pause_cancelled" }, "run.pause_cancelled", {}],
   "run.recovered": [
     { type: "run.recovered", attempt: 2, step_index: 4 },
     "run.recovered",

@@ -50,6 +50,12 @@ function wire(id: string, event: RunEvent): Told {
       return [event.type, { required_action: event.required_action }];
     case "run.resumed":
       return [event.type, {}];
+    case "run.pause_requested":
+      return [event.type, { reason: event.reason }];
+    case "run.paused":
+      return [event.type, { id, status: "paused" }];
+    case "run.pause_cancelled":
+      return [event.type, {}];
     case "run.steered": {
       const { message_id, content, interrupt = false } = event;
       return [event.type, { message_id, content, interrupt }];

@@ -36,9 +36,13 @@ export function frameForVisitor(frame: Frame): Frame | null {
     case "run.queued":
     case "run.started":
     case "run.resumed":
+    case "run.paused":
+    case "run.pause_cancelled":
     case "run.steered":
     case "run.recovered":
       return frame;
+    case "run.pause_requested":
+      return { ...frame, data: { ...frame.data, reason: null } };
     case "run.requires_action":
       return { ...frame, data: { ...frame.data, required_action: noCalls } };
     case "run.completed":

@@ -31,7 +31,14 @@ export interface ToolPart {
   subagentRunId: string | null;
 }
 
-export type Part = TextPart | ToolPart;
+/** A message of the user that came while the run was under way. */
+interface MessagePart {
+  kind: "message";
+  key: string;
+  content: string;
+}
+
+export type Part = TextPart | ToolPart | MessagePart;
 
 /** A run, built from its events. */
 export interface RunView {
@@ -82,6 +89,9 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
     case "run.requires_action":
       view.status = "requires_action";
       break;
+    case "run.paused":
+      view.status = "paused";
+      break;
     case "run.resumed":
     case "run.recovered":
       view.status = "in_progress";
@@ -125,6 +135,8 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
       changeTool(view, data, { state: "running" });
       break;
     case "run.steered":
+      view.parts.push({ kind: "message", key: data.message_id, content: data.content });
+      break;
     case "handoff.completed":
     case "guardrail.passed":
     case "guardrail.triggered":
@@ -133,6 +145,8 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
     case "documents.attached":
     case "memory.retrieved":
     case "context.compacted":
+    case "run.pause_requested":
+    case "run.pause_cancelled":
       break;
     default:
       event satisfies never; // An event of a newer server.
@@ -204,6 +218,7 @@ function end(view: RunView, { status, output, usage, ...rest }: DataOf<"run.comp
   view.error = "error" in rest ? rest.error : null;
   view.usage = usage;
   view.parts = view.parts.map((part) => {
+    if (part.kind === "message") return part;
     if (part.kind === "text") return part.state === "writing" ? { ...part, state: "done" } : part;
     return part.state === "running" || part.state === "waiting" ? { ...part, state: "ended" } : part;
   });

@@ -169,7 +169,7 @@ const Timing = t.named(
   "RunTiming",
   t.object({
     worked_ms: t.about("How long the run was in progress, in milliseconds.", t.integer),
-    waited_ms: t.about("How long it waited for a person or for the client, in milliseconds.", t.integer),
+    waited_ms: t.about("How long it waited for a person or for the client, or was paused, in milliseconds.", t.integer),
     recorded_ms: t.about(
       "How long the steps took that a fork kept from another run, in milliseconds; null: unknown.",
       t.orNull(t.integer),
@@ -188,7 +188,7 @@ const run = {
   model: ModelName,
   models: t.about("Its models in their order, where there are several.", t.optional(t.list(t.text))),
   status: t.about(
-    "The status: `requires_action` waits for an answer; `completed`, `failed` and `cancelled` are final.",
+    "The status: `requires_action` waits for an answer, `paused` for `resume`; `completed`, `failed` and `cancelled` are final.",
     t.oneOf(runStatuses),
   ),
   input: t.about("What the run was asked.", Input),
@@ -213,6 +213,7 @@ const run = {
   origin: t.about("What started the run.", t.oneOf(runTriggers)),
   replay: t.about("How the replay went; null for other runs.", t.orNull(Replay)),
   queue_position: t.about("Its place in the queue, from 1; null when it is in none.", t.orNull(t.integer)),
+  pause_requested_at: t.about("When its pause was requested, until it goes on; null where none is.", t.orNull(t.time)),
   attempt: t.about("How often the server has started to process the run, from 1.", t.integer),
   started_at: t.about("When it began; null while it has not.", t.orNull(t.time)),
   ended_at: EndedAt,

@@ -144,6 +144,17 @@ export const Trace = resource("Trace", "trace", {
       }),
     ),
   ),
+  pauses: t.about(
+    "Pauses of the run, the oldest first.",
+    t.list(
+      t.object({
+        requested_at: t.about("When the pause was requested.", t.time),
+        reason: t.about("Why; null where no reason was given.", t.orNull(t.text)),
+        paused_at: t.about("When the run paused; null where it did not, or has not yet.", t.orNull(t.time)),
+        ended_at: t.about("When the run went on or ended; null before that.", t.orNull(t.time)),
+      }),
+    ),
+  ),
   history_messages: t.about("How many messages of the thread the run was given.", t.integer),
   documents: t.about("Files that the model was given with the input.", t.list(told(DocumentFacts))),
   steps: t.about("The steps, in their order.", t.list(TraceStep)),

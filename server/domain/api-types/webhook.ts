@@ -181,6 +181,8 @@ const dataOf = {
   "run.completed": ofRunOnly,
   "run.failed": ofRunOnly,
   "run.requires_action": ofRunOnly,
+  "run.paused": ofRunOnly,
+  "run.resumed": ofRunOnly,
   "run.steered": ofRunOnly,
   "handoff.completed": ofRunOnly,
   "tool.requested": t.named(

@@ -301,6 +301,27 @@ describe("a stream", () => {
     expect((await owner.get(`/v1/runs/${task.id}`)).body.tool_calls[0].status).toBe(status);
   });
 
+  test("for a task that is at work steers it, once for each message id, also while it is paused", async () => {
+    const script = [{ text: "One two three four five.", delta_ms: 20 }, { text: "And six." }];
+    const { owner, at } = await opened(scripted(script));
+    const go = { ...said("Go."), configuration: { returnImmediately: true } };
+    const { task } = (await ask(owner, at, "SendMessage", go)).body.result;
+    const hasBegun = async () =>
+      JSON.stringify((await owner.get(`/v1/runs/${task.id}/events`)).body.data).includes("step.started");
+    while (!(await hasBegun())) await new Promise((resolve) => setImmediate(resolve));
+    await owner.post(`/v1/runs/${task.id}/pause`, {});
+    const more = { ...said("One more.", { taskId: task.id }), configuration: { returnImmediately: true } };
+    const steered = (await ask(owner, at, "SendMessage", more)).body.result.task;
+    expect([steered.id, steered.status.state]).toEqual([task.id, "TASK_STATE_WORKING"]);
+    expect((await ask(owner, at, "SendMessage", more)).body.result.task.id).toBe(task.id);
+    await owner.post(`/v1/runs/${task.id}/resume`, {});
+    const subscribed = messagesOf((await ask(owner, at, "SubscribeToTask", { id: task.id })).body);
+    expect(subscribed.at(-1).result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
+    const { body: run } = await owner.get(`/v1/runs/${task.id}`);
+    const texts = run.messages.map(({ content }: { content: string }) => content);
+    expect(texts).toEqual(["Go.", "One two three four five.", "One more.", "And six."]);
+  });
+
   test("takes outputs as data, as the API does", async () => {
     const { owner, at } = await asking("output");
     const { task } = (await ask(owner, at, "SendMessage", said("Go."))).body.result;

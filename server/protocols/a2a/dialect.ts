@@ -42,6 +42,7 @@ export function a2aDialect({ run, first, after, wrap }: Streamed): EventEncoder 
         case "run.created":
         case "run.started":
         case "run.resumed":
+        case "run.paused":
           return status(stateOf[frame.event === "run.created" ? frame.data.status : "in_progress"], frame.at);
         case "run.requires_action":
           return status(stateOf.requires_action, frame.at, questionParts(frame.data.required_action));

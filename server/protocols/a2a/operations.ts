@@ -104,16 +104,13 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     if (isOver(run.status))
       throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
     const from = runs.standing(principal, run.id).seq;
-    const { required_action } = run;
-    const answer = required_action
-      ? await api(
-          request,
-          "POST",
-          `/v1/runs/${run.id}/submit_tool_outputs`,
-          { tool_outputs: outputsOf(sent, required_action) },
-          key,
-        )
-      : await api(request, "POST", `/v1/runs/${run.id}/messages`, { role: "user", content: sent.text }, key);
+    const path = `/v1/runs/${run.id}/${run.required_action ? "submit_tool_outputs" : "messages"}`;
+    const body = run.required_action
+      ? { tool_outputs: outputsOf(sent, run.required_action) }
+      : { role: "user", content: sent.text };
+    const answer = await api(request, "POST", path, body, key);
+    // The run may have ended meanwhile.
+    if (answer.status === 409 && !run.required_action) throw toA2aError(answer, "UNSUPPORTED_OPERATION");
     if (answer.status >= 400) throw toA2aError(answer);
     return { run: answer.body, from };
   }

@@ -14,6 +14,7 @@ export const stateOf: Record<RunStatus, string> = {
   queued: "TASK_STATE_SUBMITTED",
   in_progress: "TASK_STATE_WORKING",
   requires_action: "TASK_STATE_INPUT_REQUIRED",
+  paused: "TASK_STATE_WORKING",
   completed: "TASK_STATE_COMPLETED",
   failed: "TASK_STATE_FAILED",
   cancelled: "TASK_STATE_CANCELED",

@@ -115,9 +115,7 @@ const seqOf = ({ journal }: DurableStreams, id: string): number => journal.head(
 function tailOf({ journal, watches }: DurableStreams, id: string): Cursor {
   const seq = journal.head(id)?.seq ?? 0;
   const live = watches.live(id);
-  return live?.anchor === seq && live.length > 0
-    ? { seq, anchor: seq, offset: live.length }
-    : { seq, anchor: null, offset: 0 };
+  return live && live.length > 0 ? { seq, anchor: seq, offset: live.length } : { seq, anchor: null, offset: 0 };
 }
 
 type Headers = Record<string, string>;

@@ -67,7 +67,7 @@ export function createFacetFilter(sqlite: Database) {
       const end = until === null ? [] : [until];
       const range = until === null ? "" : `AND id ${descending ? ">=" : "<="} ?`;
       const of = `project_id = ? AND environment = ? ${range}`;
-      const alive = "status IN ('queued', 'in_progress', 'requires_action')";
+      const alive = "status IN ('queued', 'in_progress', 'requires_action', 'paused')";
       const others = `SELECT id FROM runs INDEXED BY runs_unprojected WHERE ended_at_ms IS NOT NULL AND projected < 3 AND projected & 1 = 0 AND ${of}
         UNION ALL SELECT id FROM runs WHERE ${alive} AND ${of}`;
       const place = [project_id, environment, ...end];

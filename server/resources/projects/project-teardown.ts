@@ -16,7 +16,7 @@ const runsAtOnce = 50;
 export const selectTornDown = `
   SELECT r.id, r.project_id, r.environment, p.deleted_at_ms IS NOT NULL AS deleted
   FROM projects p CROSS JOIN (SELECT 'test' AS name UNION ALL SELECT 'live') e CROSS JOIN runs r
-    ON r.project_id = p.id AND r.environment = e.name AND r.status IN ('in_progress', 'requires_action', 'queued')
+    ON r.project_id = p.id AND r.environment = e.name AND r.status IN ('in_progress', 'requires_action', 'queued', 'paused')
   WHERE p.archived_at_ms IS NOT NULL LIMIT ${runsAtOnce}`;
 
 /**

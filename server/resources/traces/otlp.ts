@@ -55,7 +55,7 @@ export function* spansOf(run: ExportedRun, options: SpanOptions): Generator<Otlp
 
 function runSpan({ trace, agent, root, source }: ExportedRun, options: SpanOptions): OtlpSpan {
   const content = options.content();
-  const { state, recoveries } = trace;
+  const { state, recoveries, pauses } = trace;
   const run = state.run;
   const { run_id, parent_run_id, parent_call_id } = run;
   return {
@@ -66,9 +66,15 @@ function runSpan({ trace, agent, root, source }: ExportedRun, options: SpanOptio
     kind: spanKinds.internal,
     ...times(state.started_at ?? state.created_at, state.ended_at ?? state.updated_at),
     attributes: [...runAttributes(state, agent), ...(content ? runContent(state, agent) : [])],
-    events: recoveries.map(({ attempt, at, step_index }) =>
-      eventOf("runnel.recovery", at, { "runnel.attempt": attempt, "runnel.step.index": step_index }),
-    ),
+    events: [
+      ...recoveries.map(({ attempt, at, step_index }) =>
+        eventOf("runnel.recovery", at, { "runnel.attempt": attempt, "runnel.step.index": step_index }),
+      ),
+      ...pauses.flatMap(({ paused_at, ended_at }) => [
+        ...(paused_at === null ? [] : [eventOf("runnel.paused", paused_at, {})]),
+        ...(paused_at === null || ended_at === null ? [] : [eventOf("runnel.pause_ended", ended_at, {})]),
+      ]),
+    ],
     links: source ? [linkOf(state, source)] : [],
     status: state.status === "failed" ? statusOf(state.error, content) : {},
   };

@@ -8,9 +8,10 @@ import type { Trace } from "../../domain/trace.ts";
 type Owner = Scope & { id: string };
 
 /** Fields of a trace beside its steps (contract, section 16). */
-export const traceSummary = (row: Owner, { state, recoveries }: Trace) => ({
+export const traceSummary = (row: Owner, { state, recoveries, pauses }: Trace) => ({
   ...traceHead(row, state),
   recoveries,
+  pauses,
   history_messages: state.history.length,
   documents: state.documents.map(({ text, ...facts }) => ({ ...facts, length: text?.length ?? null })),
 });

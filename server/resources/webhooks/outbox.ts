@@ -122,6 +122,7 @@ interface RunStanding {
 
 const topicOfStatus: { readonly [Status in RunStatus]?: WebhookEvent } = {
   requires_action: "run.requires_action",
+  paused: "run.paused",
   completed: "run.completed",
   failed: "run.failed",
   cancelled: "run.failed",

@@ -293,13 +293,14 @@ describe("an event", () => {
     expect(bySeq.map(({ type, data }) => [type, data.object.status])).toEqual([
       ["tool.requested", "in_progress"],
       ["run.requires_action", "requires_action"],
+      ["run.resumed", "in_progress"],
       ["run.completed", "completed"],
     ]);
     expect(bySeq[0].data.tool_call).toMatchObject({ id: call.id, tool: "ask", arguments: { a: 1 }, needs: "output" });
     expect(bySeq[1].data.object.required_action).toEqual(waiting.required_action);
     expect(bySeq[1].data.object.expires_at).toBe(waiting.expires_at);
     expect(JSON.stringify(latest)).not.toContain("secret output");
-    expect(bySeq[2].data.object.tool_calls).toMatchObject([{ id: call.id, status: "completed" }]);
+    expect(bySeq[3].data.object.tool_calls).toMatchObject([{ id: call.id, status: "completed" }]);
     for (const { data } of latest) expect(data.object).not.toHaveProperty("messages");
   });
 

@@ -129,6 +129,17 @@ export function createRunRequests(deps: RunRequestDeps) {
         await service.cancel(asked.principal, id, reason ?? null, byPerson(asked, "cancelled", noteOf(claim)));
       return answerOf(asked, id, claim);
     },
+    async pause(asked: RequestContext, id: string, { reason }: { reason?: string }) {
+      const claim = claimOf(asked.request);
+      if (!claim?.previous)
+        await service.pause(asked.principal, id, reason ?? null, byPerson(asked, "paused", noteOf(claim)));
+      return answerOf(asked, id, claim);
+    },
+    async resume(asked: RequestContext, id: string) {
+      const claim = claimOf(asked.request);
+      if (!claim?.previous) await service.resume(asked.principal, id, byPerson(asked, "resumed", noteOf(claim)));
+      return answerOf(asked, id, claim);
+    },
     async steer(asked: RequestContext, id: string, body: SteerRun) {
       const { principal, request } = asked;
       const claim = claimOf(request);

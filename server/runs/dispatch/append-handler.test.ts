@@ -20,7 +20,7 @@ function appends(callsModel = true) {
     throw new Error("The disk is full.");
   };
   const { append, left } = createAppendHandler({
-    journal: { head: () => head as never },
+    journal: { head: () => head as never, read: () => [] },
     recovery: { record, unwritten: () => void state.unwritten++ },
     draining: { has: () => false, rests: () => false },
     hasDayBudget: () => false,

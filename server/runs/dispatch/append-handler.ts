@@ -5,16 +5,16 @@ import type { FromWorker } from "../../runtime/agent-loop/messages.ts";
 import type { Leave } from "../../storage/db/writer.ts";
 import { AppendRefused, type Inserted, type Journal } from "../../storage/journal/journal.ts";
 import type { Recovery } from "../recovery/recovery.ts";
-import type { SteeringLog } from "../steer/steering-log.ts";
 import type { Draining } from "./draining.ts";
+import { missedRequests } from "./missed-requests.ts";
 import type { WorkerThread } from "./worker-threads.ts";
 
 interface AppendHandlerOptions {
-  journal: Pick<Journal, "head">;
+  journal: Pick<Journal, "head" | "read">;
   recovery: Pick<Recovery, "record" | "unwritten">;
   draining: Pick<Draining, "has" | "rests">;
-  /** Messages of the user that loops may not know. */
-  steering?: Pick<SteeringLog, "missedBy">;
+  /** True if the loop of this start still drives the run; absent: each does until its attempt is past. */
+  isDriven?(runId: string, drive: number): boolean;
   /** True if model calls of a scope must reserve a share of the daily budget. */
   hasDayBudget(scope: Scope): boolean;
   /** True if calls of some model have failed lately. */
@@ -30,7 +30,7 @@ export function createAppendHandler({
   journal,
   recovery,
   draining,
-  steering = { missedBy: () => [] },
+  isDriven = () => true,
   hasDayBudget,
   hasModelTrouble = () => false,
   hold,
@@ -41,16 +41,18 @@ export function createAppendHandler({
   const limitsOf = (head: Scope) => ({ day_budget: hasDayBudget(head), model_trouble: hasModelTrouble() });
 
   async function append(message: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
-    const { run_id, attempt, ticket, events, leaves, after, facts = events.length } = message;
+    const { run_id, attempt, drive, ticket, events, leaves, after, facts = events.length } = message;
     const confirmation = { isEarly: false, hasFailed: false };
     const callsModel = events.some(beginsModelCall);
     let missed: JournalEntry[] = [];
 
-    /** Call inside the write. Returns the events without decisions that a message of the user has made void. */
+    /** Call inside the write. Returns the events without decisions that a request to the run has made void. */
     function validEvents(): readonly RunEvent[] {
-      missed = after === undefined ? [] : steering.missedBy(run_id, after);
-      if (missed.length === 0) return events;
       const head = journal.head(run_id);
+      if (head?.status === "paused") throw new AppendRefused("Its run has paused.");
+      if (drive !== undefined && !isDriven(run_id, drive)) throw new AppendRefused("Another loop drives its run.");
+      missed = after === undefined ? [] : missedRequests(journal, run_id, after);
+      if (missed.length === 0) return events;
       if (!head || isOver(head.status) || head.attempt !== attempt) throw new AppendRefused("Its loop is past.");
       return events.slice(0, facts);
     }
@@ -66,7 +68,8 @@ export function createAppendHandler({
     const confirmEarly: Leave<Inserted[]> = (inserted) => {
       const [first] = inserted.find(([id]) => id === run_id)?.[1] ?? [];
       const head = journal.head(run_id);
-      if (!first || missed.length > 0 || !head || draining.has(head.project_id)) return null;
+      if (!first || missed.length > 0 || !head || head.status === "paused" || draining.has(head.project_id))
+        return null;
       confirm(first);
       confirmation.isEarly = true;
       return () => {
@@ -78,11 +81,12 @@ export function createAppendHandler({
     try {
       if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop follows an append that failed.");
       const entries = await recovery.record(run_id, validEvents, attempt, callsModel ? confirmEarly : undefined);
-      // Without a fact, only the messages are news.
+      // Without a fact, only the requests are news.
       const first = entries[0] ?? missed.at(-1);
       if (confirmation.hasFailed) throw new Error("An append was confirmed to its loop and not committed.");
       if (confirmation.isEarly) return;
       if (!first) throw new Error("An append had no entry.");
+      if (journal.head(run_id)?.status === "paused") throw new AppendRefused("Its run has paused.");
       if (draining.rests(run_id, first.seq)) {
         hold(run_id);
         throw new AppendRefused("Its project leaves.");

@@ -1,5 +1,5 @@
 import { cancelError } from "../../domain/run-error.ts";
-import type { JournalEntry, RequiredCall, RunEvent } from "../../domain/run-event.ts";
+import { isRequest, type JournalEntry, type RequiredCall, type RunEvent } from "../../domain/run-event.ts";
 import { pendingCalls, type RunState } from "../../domain/run-state.ts";
 import type { ChildUsages } from "../../domain/terminal-events.ts";
 import { unknownRunUsage } from "../../domain/usage.ts";
@@ -13,7 +13,7 @@ export type ChildStatuses = ReturnType<typeof createChildStatuses>;
 export function createChildStatuses({ journal, runs }: { journal: Journal; runs: RunStore }) {
   /**
    * Returns null while the child works. Reads the newest entry only, because earlier ones may be damaged or deleted.
-   * Messages of the user do not change the status.
+   * Requests to the run do not change the status.
    */
   function of(runId: string): ChildStanding | null {
     const head = journal.head(runId);
@@ -29,10 +29,10 @@ export function createChildStatuses({ journal, runs }: { journal: Journal; runs:
     }
   }
 
-  /** Returns the newest entry that is no message of the user. */
+  /** Returns the newest entry that is no request to the run. */
   function newestStanding(runId: string, seq: number): JournalEntry | undefined {
     const [entry] = journal.read(runId, seq - 1, 1);
-    return entry?.event.type === "run.steered" ? newestStanding(runId, seq - 1) : entry;
+    return entry && isRequest(entry.event) ? newestStanding(runId, seq - 1) : entry;
   }
 
   return {

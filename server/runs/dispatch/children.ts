@@ -121,6 +121,6 @@ export function createChildren({
 
 /** True if the event changes the status that a parent waits for. */
 const changesChildStatus = (event: RunEvent): boolean =>
-  event.type === "run.requires_action" || event.type === "run.resumed" || endsRun(event);
+  event.type === "run.requires_action" || event.type === "run.resumed" || event.type === "run.paused" || endsRun(event);
 
 const isChildCall = ({ run_id }: RequiredCall): boolean => run_id !== undefined;

@@ -1,3 +1,4 @@
+import { onlyWaitsForChildren, waitsForChild } from "../../domain/pause.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 
@@ -30,10 +31,7 @@ export function createDraining({ journal }: { journal: Journal }) {
     /** True if a run does nothing but wait for child runs. */
     onlyWaits(runId: string): boolean {
       const state = stateOf(runId);
-      return state !== null && state.open.length > 0 && state.open.every((step) => waitsForChild(step, state));
+      return state !== null && onlyWaitsForChildren(state);
     },
   };
 }
-
-const waitsForChild = ({ tool_call_id }: RunState["open"][number], { calls }: RunState): boolean =>
-  tool_call_id !== null && calls.some(({ id, child }) => id === tool_call_id && child !== null);

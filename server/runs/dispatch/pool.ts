@@ -15,7 +15,6 @@ import type { Slot, Slots } from "../queue/slots.ts";
 import { bisect } from "../recovery/bisect.ts";
 import type { OrphanedRuns } from "../recovery/orphaned-runs.ts";
 import { createRecovery, type InsertEvents, type Recovery } from "../recovery/recovery.ts";
-import type { SteeringLog } from "../steer/steering-log.ts";
 import type { RunSubscriptions } from "../stream/run-subscriptions.ts";
 import { type AppendHandler, createAppendHandler } from "./append-handler.ts";
 import type { DispatchGate } from "./dispatch-gate.ts";
@@ -78,7 +77,6 @@ interface PoolOptions {
   size: number;
   slots: Slots;
   gate: DispatchGate;
-  steering?: SteeringLog;
   /** Registers a callback for when messages that precede a commit have been sent. */
   onEarlyMessages?(flush: () => void): void;
   /** Milliseconds between pings. */
@@ -135,8 +133,8 @@ export class Pool {
     this.#appends = createAppendHandler({
       journal,
       recovery: this.#recovery,
+      isDriven: (runId, drive) => this.#drives.get(runId)?.id === drive,
       draining: this.#draining,
-      steering: options.steering,
       hasDayBudget,
       hasModelTrouble: () => breakers?.hasTrouble() ?? false,
       hold: (runId) => this.#hold(runId),

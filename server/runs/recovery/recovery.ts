@@ -2,7 +2,7 @@ import { withFollowUp } from "../../domain/decide.ts";
 import { damagedRecord } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { runError } from "../../domain/run-error.ts";
-import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
+import { endsRun, type JournalEntry, type RunEvent } from "../../domain/run-event.ts";
 import { isOver, type RunState } from "../../domain/run-state.ts";
 import { failedEvents } from "../../domain/terminal-events.ts";
 import { unknownRunUsage } from "../../domain/usage.ts";
@@ -43,10 +43,10 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   const ending = new Set<string>();
   let stopped = false;
 
-  /** Commits the inserted events, and aborts the loop of a failed run and of others that ended with it. */
+  /** Commits the inserted events, and aborts the loops of runs that failed, paused or ended with another one. */
   async function write(runId: string, produce: () => Inserted[], leave?: Leave<Inserted[]>): Promise<JournalEntry[]> {
     const inserted = await journal.commitAll(produce, journal.head(runId) ?? undefined, leave);
-    for (const [id, entries] of inserted) if (id !== runId || entries.at(-1)?.event.type === "run.failed") abort(id);
+    for (const [id, entries] of inserted) if (stopsLoop(entries, id === runId)) abort(id);
     return inserted.find(([id]) => id === runId)?.[1] ?? [];
   }
 
@@ -61,7 +61,7 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
     if (stopped) return;
     lost.add(runId);
     const isStored = await change(runId, undefined, (state) =>
-      state.status === "in_progress" ? [recoveredEvent(state, clean)] : [],
+      state.status === "in_progress" ? recoveredEvents(state, clean) : [],
     );
     if (!isStored) return retryLater(() => recover(runId, clean));
     lost.recovered(runId);
@@ -133,13 +133,13 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   }
 
   return {
-    /** Records events of a loop under its attempt. `produce` is called inside the write. */
+    /** Records events of a loop under its attempt; `events` is called inside the write. */
     record: (
       runId: string,
-      produce: () => readonly RunEvent[],
+      events: () => readonly RunEvent[],
       attempt: number,
       leave?: Leave<Inserted[]>,
-    ): Promise<JournalEntry[]> => write(runId, () => insert(runId, produce(), attempt), leave),
+    ): Promise<JournalEntry[]> => write(runId, () => insert(runId, events(), attempt), leave),
     recover,
     end,
     begin,
@@ -157,6 +157,19 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
       stopped = true;
     },
   };
+}
+
+/** True if the newest entry of a run leaves its loop nothing to do. A loop leaves by itself when its run completes. */
+function stopsLoop(entries: readonly JournalEntry[], isOwn: boolean): boolean {
+  const event = entries.at(-1)?.event;
+  if (!event) return false;
+  return event.type === "run.paused" || event.type === "run.failed" || (!isOwn && endsRun(event));
+}
+
+/** Starts a new attempt. A run whose pause is requested pauses with it, because no step is in progress. */
+function recoveredEvents(state: RunState, clean: boolean): RunEvent[] {
+  const recovered = recoveredEvent(state, clean);
+  return state.pause ? [recovered, { type: "run.paused" }] : [recovered];
 }
 
 /** Starts a new attempt; `clean` if the run did not cause the end of the previous one. */

@@ -25,7 +25,6 @@ import { screenInput } from "../create/screening.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { RunTerminator } from "../end/terminate-run.ts";
 import type { Note, RunStore } from "../store.ts";
-import type { SteeringLog } from "./steering-log.ts";
 
 /** A message for a run that is under way. */
 export interface SentMessage {
@@ -45,13 +44,12 @@ interface SteeringOptions {
   runs: RunStore;
   pool: Pool;
   ends: RunTerminator;
-  steering: SteeringLog;
   /** Resolves images and recordings. */
   mediaOf(scope: Viewer, param: string, agentId: string): ShownMedia;
 }
 
 /** Sends messages to runs that are under way. */
-export function createSteering({ journal, runs, pool, ends, steering, mediaOf }: SteeringOptions) {
+export function createSteering({ journal, runs, pool, ends, mediaOf }: SteeringOptions) {
   /** Records a message; it is durable when this resolves. Throws if the run is over, or makes no further model call. */
   return async function steer(
     scope: Viewer & Partial<Author>,
@@ -68,7 +66,6 @@ export function createSteering({ journal, runs, pool, ends, steering, mediaOf }:
     const prepared = await prepare(message, media, agent, model);
     if (scope.actor) prepared.steered.by = { type: scope.actor.type, id: scope.actor.id };
     let step: number | null = null;
-    steering.add(runId);
     const write = () => {
       const before = runs.standing(scope, runId);
       requireUnderWay(before.status);

@@ -1,7 +1,7 @@
 import { type Frame, frameOf, isLastFrame } from "../../domain/api-types/frames.ts";
 import { frameForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { JournalEntry, ModelAnswer, RunEvent } from "../../domain/run-event.ts";
+import { isRequest, type JournalEntry, type ModelAnswer, type RunEvent } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { timestamp } from "../../domain/time.ts";
 import { errorEvent, type PublicUrl } from "../../http/errors.ts";
@@ -102,7 +102,7 @@ export interface ReadOptions {
 export interface EventEncoder {
   /**
    * `answer` is the model answer of the step that this event ends; `sent` the length of an open answer that was sent
-   * before a message of the user.
+   * before a request to the run.
    */
   event(frame: Frame, answer?: ModelAnswer | null, sent?: number): string;
   token(piece: Piece, of: { start: number; after?: number; step_index: number; at: number }): string;
@@ -213,12 +213,12 @@ const withAnchor = (journal: Journal, runId: string, { seq, offset }: Cursor): C
   offset,
 });
 
-/** Returns the start of the step that is open at an entry. Only messages of the user come between its deltas. */
+/** Returns the start of the step that is open at an entry. Only requests to the run come between its deltas. */
 function startBefore(journal: Journal, runId: string, at: number): { seq: number; event: StepStart } | null {
   const [entry] = at > 0 ? journal.read(runId, at - 1, 1) : [];
   if (!entry) return null;
   const { seq, event } = entry;
-  if (event.type === "run.steered") return startBefore(journal, runId, at - 1);
+  if (isRequest(event)) return startBefore(journal, runId, at - 1);
   return event.type === "step.started" || event.type === "step.restarted" ? { seq, event } : null;
 }
 
@@ -259,7 +259,7 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
         anchor = null;
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
       const frame = frameOf(runId, entry);
-      const isWithin = event.type === "run.steered" && anchor !== null && offset > 0;
+      const isWithin = isRequest(event) && anchor !== null && offset > 0;
       text += dialect.event(frame, answer, isWithin ? offset : undefined);
       seq = entry.seq;
       last ||= dialect.isLast(frame);

@@ -81,10 +81,10 @@ export function runModels({ state, start }: Pick<RunContext, "state" | "start">)
 export function suitRequest(
   request: ModelRequest,
   { price, counted, at, takes }: Callee,
-  { paused = false }: Pick<RunState, "paused">,
+  { is_continued = false }: Pick<RunState, "is_continued">,
 ): ModelRequest {
   const own = suitDocuments(request.messages, takes);
-  const messages = paused ? withContinuation(own, at.provider) : own;
+  const messages = is_continued ? withContinuation(own, at.provider) : own;
   const { max_output_tokens: wanted } = request.settings;
   const most = price?.max_output_tokens;
   if (counted.model === undefined || wanted === undefined || most === undefined || wanted <= most)

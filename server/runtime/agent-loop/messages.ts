@@ -222,7 +222,7 @@ export interface ToolTry extends Pick<RunStart, "drive" | "secrets" | "egress"> 
 export interface Appended {
   seq: number;
   at: number;
-  /** Number of the events that were appended, and the messages of the user before them that the loop did not know. */
+  /** Number of the events that were appended, and the requests to the run before them that the loop did not know. */
   kept?: number;
   missed?: JournalEntry[];
   /** See `RunStart`; for the model call that begins with these events, because a budget may have been set meanwhile. */
@@ -235,15 +235,10 @@ export type TriedOutcome = ToolResult | { later: true; attempts: number };
 
 /** Messages from a worker to the main thread. */
 export type FromWorker =
-  /** `leaves`: the events end the run and the loop of this start, which expects no reply. */
-  | ({
-      do: "append";
-      run_id: string;
-      attempt: number;
-      ticket: number;
-      events: RunEvent[];
-      leaves?: number;
-    } & Partial<Basis>)
+  /** `leaves`: the events end the run and the loop of this start, which expects no reply. `drive`: the loop's start. */
+  | ({ do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[]; leaves?: number } & Partial<
+      Basis & { drive: number }
+    >)
   | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
   | { do: "delta"; run_id: string; delta: Delta }
   /** Number of code units of the model call at this anchor so far, including those that no delta shows. */
@@ -263,8 +258,8 @@ export type FromWorker =
   | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
 
 /**
- * State of the loop that appends: it knows all messages of the user up to entry `after`. The first `facts` of its events
- * happened, the others are decisions. If another message has come, the decisions are void and not appended. Without it,
+ * State of the loop that appends: it knows all requests to the run up to entry `after`. The first `facts` of its events
+ * happened, the others are decisions. If another request has come, the decisions are void and not appended. Without it,
  * all events are facts.
  */
 export interface Basis {

@@ -12,7 +12,7 @@ import type { ToolOutcome } from "./tools/tool-result.ts";
 
 /** Ports of a run: its connections to storage, models and tools. */
 export interface RunPorts {
-  /** Resolves when the events are durable. Throws `Superseded` if the run is over or driven by another attempt. */
+  /** Resolves when the events are durable. Throws `Superseded` if the run is over, paused or driven by another loop. */
   append(events: RunEvent[], basis: Basis): Promise<Pick<Appended, "seq" | "at" | "kept" | "missed">>;
   /** Signal that ends the model call of this step, because a message of the user came; null if there is none. */
   interruption?(step_index: number): AbortSignal | null;

@@ -97,7 +97,7 @@ export function createRunExecutor(
     /** Ends the loop together with its run: no step follows. */
     const leave = (events: RunEvent[], basis: Basis): never => {
       hasLeft = true;
-      send({ do: "append", run_id, attempt, ticket: 0, events, ...basis, leaves: drive });
+      send({ do: "append", run_id, attempt, drive, ticket: 0, events, ...basis, leaves: drive });
       throw over;
     };
     const fault = await faultOf(loop(start, abort.signal, leave, interrupts));
@@ -184,8 +184,8 @@ export function createRunExecutor(
   }
 
   /** Not aborted by the signal: an append always gets a reply. Other requests end with their loop. */
-  const append = ({ run_id, attempt }: RunStart, events: RunEvent[], basis: Basis) =>
-    requests.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events, ...basis }));
+  const append = ({ run_id, attempt, drive }: RunStart, events: RunEvent[], basis: Basis) =>
+    requests.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, drive, ticket, events, ...basis }));
 
   return { receive };
 }

@@ -1,6 +1,7 @@
 import { decide, withFollowUp } from "../../domain/decide.ts";
 import { decidedEvents } from "../../domain/guardrail-event.ts";
 import { activeAgent } from "../../domain/handoff.ts";
+import { pausesNow } from "../../domain/pause.ts";
 import type { PendingJudgement } from "../../domain/pending-judgements.ts";
 import type { JournalEntry, Preparation, RunEvent } from "../../domain/run-event.ts";
 import { apply, fold, type RunState } from "../../domain/run-state.ts";
@@ -34,8 +35,9 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
     signal,
   };
   /**
-   * Appends first, then applies: the state follows the journal. If a message of the user came meanwhile, only the facts
-   * are appended, and the loop decides again.
+   * Appends first, then applies: the state follows the journal. If a request to the run came meanwhile, only the facts
+   * are appended, and the loop decides again. A run that is to pause does so at once, since a child run may keep the loop
+   * waiting.
    */
   async function append(events: readonly RunEvent[], facts: number): Promise<JournalEntry[]> {
     const all = withFollowUp(state, events, start.agent, ports.now());
@@ -43,6 +45,7 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
     const entries = all.slice(0, kept).map((event, index) => ({ seq: seq + index, at, event }));
     const unknown = missed.filter((entry) => entry.seq > state.seq);
     state = [...unknown, ...entries].reduce(apply, state);
+    if (pausesNow(state) && decide(state, start.agent, ports.now()).do === "record") await append([], 0);
     return entries;
   }
   for (;;) {

@@ -60,7 +60,7 @@ export function createGauges(
   // Joined with projects, because the index begins with project and environment.
   const selectRuns = db.sqlite.query<{ status: string; n: number; oldest: number }, []>(
     `SELECT status, count(*) AS n, min(status_since_ms) AS oldest FROM projects JOIN runs ON runs.project_id = projects.id
-     WHERE environment IN ('test', 'live') AND status IN ('queued', 'in_progress', 'requires_action') GROUP BY status`,
+     WHERE environment IN ('test', 'live') AND status IN ('queued', 'in_progress', 'requires_action', 'paused') GROUP BY status`,
   );
   const pendingDeliveries = count("SELECT count(*) AS n FROM webhook_deliveries WHERE next_at_ms IS NOT NULL");
   // Counts the same webhooks as the alert: only those that the server disabled.
@@ -81,7 +81,7 @@ export function createGauges(
 
   function lookAtRuns(): void {
     const rows = new Map(selectRuns.all().map((row) => [row.status, row]));
-    for (const status of ["queued", "in_progress", "requires_action"])
+    for (const status of ["queued", "in_progress", "requires_action", "paused"])
       runs.now.set({ status }, rows.get(status)?.n ?? 0);
     const queued = rows.get("queued");
     runs.oldest.set(queued ? Math.max(0, now() - queued.oldest) / 1000 : 0);

@@ -101,7 +101,7 @@ export function createCallbacks({
   /** Submits the stored results to a waiting run; results it no longer accepts are dropped. */
   async function deliver(runId: string): Promise<void> {
     const head = journal.head(runId);
-    if (head?.status === "in_progress") return;
+    if (head?.status === "in_progress" || head?.status === "paused") return;
     try {
       for (const earlyOutput of selectEarly.all(runId)) {
         const { call_id } = earlyOutput;

@@ -182,6 +182,23 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     }
   }
 
+  /** Pauses a run, or lets it go on; both may be repeated. */
+  async function setPause({ id }: Ledger, isPaused: boolean): Promise<void> {
+    world.note(`client: ${isPaused ? "pause" : "resume"} ${short(id)}`);
+    const { service, scope } = fixture();
+    try {
+      await (isPaused ? service.pause(scope, id, "because") : service.resume(scope, id));
+      const { status, pause } = ledgers.get(id)!.state;
+      if (!isOver(status) && isPaused !== (pause !== null))
+        throw found(`${short(id)}: ${isPaused ? "paused" : "resumed"}, and it is ${status} (P7)`);
+    } catch (error) {
+      if (!(error instanceof AppError)) return;
+      const { status } = ledgers.get(id)!.state;
+      if (error.code !== "run_already_terminal" || !isOver(status))
+        throw found(`${short(id)}: pause of ${status}: ${error.code}`);
+    }
+  }
+
   /** Answers a run in one of the ways that clients do, valid or invalid. */
   function answer(ledger: Ledger, well = false): void {
     const calls = ledger.state.required_action!.submit_tool_outputs.tool_calls;
@@ -282,6 +299,8 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     waiting,
     create: () => void create().catch(() => {}), // The witness keeps the error.
     cancel: (ledger: Ledger) => void cancel(ledger).catch(() => {}),
+    pause: (ledger: Ledger) => void setPause(ledger, true).catch(() => {}),
+    resume: (ledger: Ledger) => void setPause(ledger, false).catch(() => {}),
     steer: (ledger: Ledger) => void steer(ledger).catch(() => {}),
     answer,
     /** Sends an old body again. */

@@ -183,10 +183,19 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     if (fate < 0.3) allStarted() || clients.create();
     else if (fate < 0.7) waiting.length > 0 && clients.answer(world.pick(waiting), isCalm());
     else if (fate < 0.73) cancelOne();
-    else if (fate < 0.77) open.length > 0 && clients.steer(world.pick(open));
+    else if (fate < 0.76) pauseOrResume();
+    else if (fate < 0.79) open.length > 0 && clients.steer(world.pick(open));
     else if (fate < 0.82) clients.repeat();
     else if (fate < 0.92) open.length > 0 && readers.open(world.pick(open).id);
     else readers.toggle();
+  }
+
+  /** Pauses a run or lets one go on. Once all is calm, none is paused any more. */
+  function pauseOrResume(): void {
+    const open = [...ledgers.values()].filter(({ state }) => !isOver(state.status));
+    const paused = open.filter(({ state }) => state.pause !== null);
+    if (paused.length > 0 && (isCalm() || world.chance(0.6))) clients.resume(world.pick(paused));
+    else if (open.length > 0 && !isCalm()) clients.pause(world.pick(open));
   }
 
   /** Cancels a run. Once all is calm, it cancels no queued run: that would hide a forgotten one. */

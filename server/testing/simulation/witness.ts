@@ -138,8 +138,13 @@ export function createWitness(world: World, fixture: () => Fixture) {
       case "run.started":
         judgeBegin(ledger, runOf(ledger), wrong);
         break;
+      case "run.paused":
+        if (state.pause === null) throw wrong("paused without a request");
+        break;
       case "step.started":
       case "step.restarted":
+        if (event.type === "step.started" && event.step_type === "model_call" && state.pause)
+          throw wrong("a model call begins although a pause is requested");
         if (closed.has(event.step_index)) throw wrong(`step ${event.step_index} was complete (P3)`);
         starts.set(event.step_index, (starts.get(event.step_index) ?? 0) + 1);
         if (event.type === "step.restarted" && event.reason?.code === "approved_again")
@@ -271,6 +276,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     const { asked, ...ledger } = ledgerOf(id);
     const state = requireRun(ledger.state);
     if (isOver(state.status) || attempt !== state.attempt) return; // A loop that does not know it yet.
+    if (state.status === "paused") throw found(`${short(id)}: asks a model while it is paused`);
     if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
     const step = startOf(id, attempt);
     if (!step) throw found(`${short(id)}: the model was asked without a start`);
@@ -311,7 +317,10 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (isUnsafe && count > times) throw found(`${short(id)}: ${tool.name} was called ${count} times (P4)`);
     if (isOver(state.status) || attempt !== state.attempt) return;
     if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
+    if (state.status === "paused") throw found(`${short(id)}: ${tool.name} is called while the run is paused`);
     const step = state.open.find((open) => open.tool_call_id === call.id);
+    if (state.pause && step?.attempt === 1 && step.anchor > state.pause.seq)
+      throw found(`${short(id)}: ${tool.name} is called although a pause was requested before`);
     if (step?.run_attempt !== attempt) throw found(`${short(id)}: ${tool.name} was called without an intent`);
     const known = state.calls.find((one) => one.id === call.id)!;
     if (isResolved(known)) throw found(`${short(id)}: ${tool.name} was complete and is called again (P3)`);

@@ -15,7 +15,8 @@ export const timingFigures = ["worked_ms", "waited_ms", "recorded_ms"] as const;
 /** Formats a figure, in whole seconds while it is running. */
 export function formatFigure(figure: keyof Timing, timing: Timing, status: Run["status"]): string {
   const grows =
-    (figure === "worked_ms" && status === "in_progress") || (figure === "waited_ms" && status === "requires_action");
+    (figure === "worked_ms" && status === "in_progress") ||
+    (figure === "waited_ms" && (status === "requires_action" || status === "paused"));
   return (grows ? formatElapsed : formatDuration)(timing[figure] ?? 0);
 }
 

@@ -11,6 +11,7 @@ export function Composer({
   placeholder,
   problem,
   isBusy,
+  isSteering,
   isReading,
   canClear,
   attachments,
@@ -26,6 +27,8 @@ export function Composer({
   /** Reason why sending is disabled. */
   problem: string | null;
   isBusy: boolean;
+  /** True if a message goes to the run that is at work. */
+  isSteering: boolean;
   /** True while earlier messages are loading. */
   isReading: boolean;
   canClear: boolean;
@@ -40,7 +43,7 @@ export function Composer({
 }) {
   const id = useId();
   const hasContent = text.trim() !== "" || attachments.all.length > 0;
-  const isReady = !problem && !isBusy && !isReading && hasContent && !attachments.isWaiting;
+  const isReady = !problem && (!isBusy || isSteering) && !isReading && hasContent && !attachments.isWaiting;
   const take = (event: { preventDefault(): void }, files: FileList | undefined) => {
     if (problem || !files || files.length === 0) return;
     event.preventDefault();

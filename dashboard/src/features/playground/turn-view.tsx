@@ -66,6 +66,12 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
 
 function PartView({ part, narrow }: { part: Part; narrow: boolean }) {
   if (part.kind === "tool") return <CallCard part={part} narrow={narrow} />;
+  if (part.kind === "message")
+    return (
+      <p className="max-w-9/10 self-end rounded-xl rounded-br-sm bg-active px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap">
+        {part.content}
+      </p>
+    );
   if (part.state === "void")
     return <p className="text-xs text-muted">The connection was lost. The model starts this response again.</p>;
   if (!part.output && !part.reasoning) return part.state === "writing" ? <Thinking part={part} /> : null;
@@ -169,6 +175,7 @@ function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
   const words: Record<string, string> = {
     in_progress: "Writing",
     requires_action: "Waiting for a response",
+    paused: "Paused",
     completed: "Completed",
     failed: "Failed",
     cancelled: "Stopped",

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { useRef, useSyncExternalStore } from "react";
+import { useRef, useState, useSyncExternalStore } from "react";
 import type { RunInput } from "../../../../server/domain/run-input.ts";
 import type { Variable } from "../../../../server/domain/variable.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
@@ -14,6 +14,7 @@ import { fieldsOf } from "../../hooks/use-form.ts";
 import { useTitle } from "../../hooks/use-title.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
+import { createPostOnce } from "../../lib/post-once.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Field } from "../../ui/forms/field.tsx";
@@ -52,6 +53,7 @@ export function Workbench({
   const right = useConversation(search.other, (other) => onSearch({ other }));
   const composer = useRef<HTMLTextAreaElement>(null);
   const stop = useStop();
+  const steer = useSteer();
   const isWide = useWide();
   useTitle("Playground", agent.name);
 
@@ -64,6 +66,7 @@ export function Workbench({
   const lanes = compares ? [left, right] : [left];
   const openTurns = lanes.flatMap(({ turns }) => turns.filter(isOpen));
   const isBusy = openTurns.length > 0;
+  const steeredIds = openTurns.flatMap(({ runId }) => runId ?? []);
   const problem = readOnly
     ? "Your role is viewer: you cannot start runs."
     : lanes.some(({ error }) => error)
@@ -103,6 +106,17 @@ export function Workbench({
     attachments.clear();
     composer.current?.focus();
   };
+  /** Sends the message to the runs that are at work. */
+  const sendMore = (input: string) =>
+    steer.mutate(
+      { runIds: steeredIds, content: contentOf(inputOf(input)) },
+      {
+        onSuccess() {
+          setText("");
+          attachments.clear();
+        },
+      },
+    );
   const clear = () => {
     for (const lane of lanes) lane.clear();
     onSearch({ thread: undefined, other: undefined });
@@ -191,7 +205,7 @@ export function Workbench({
               hasTurns={left.turns.length > 0}
               unsaved={readOnly ? [] : unsaved}
               isForgetful={!readsThreadHistory(agent, draft) && left.turns.length > 0 && !isBusy}
-              error={stop.error}
+              error={stop.error ?? steer.error}
             />
             <Composer
               ref={composer}
@@ -199,11 +213,12 @@ export function Workbench({
               placeholder={placeholderOf(agent, openTurns)}
               problem={problem}
               isBusy={isBusy}
+              isSteering={steeredIds.length > 0 && !steer.isPending}
               isReading={lanes.some(({ isReading }) => isReading)}
               attachments={attachments}
               canClear={lanes.some(({ turns, error }) => turns.length > 0 || error)}
               onText={setText}
-              onSend={() => send(text.trim())}
+              onSend={() => (isBusy ? sendMore : send)(text.trim())}
               onUp={goToCall}
               onStop={() => {
                 for (const { runId } of openTurns) if (runId) stop.mutate(runId);
@@ -233,9 +248,12 @@ function retryTurn(turn: Turn, resend: (turn: Turn) => void, send: (input: strin
 
 function placeholderOf(agent: FullAgent, open: readonly Turn[]): string {
   if (open.some(({ view }) => view.status === "requires_action"))
-    return "Answer the open calls first (↑ goes there), or stop the run";
-  return open.length > 0 ? "Working…" : `Write to ${agent.name}`;
+    return "Answer the open calls (↑ goes there), write a message, or stop the run";
+  return open.length > 0 ? "Working… Write to steer the run" : `Write to ${agent.name}`;
 }
+
+/** Returns the content of the message that an input is. */
+const contentOf = (input: RunInput) => (typeof input === "string" ? input : (input[0]?.content ?? ""));
 
 /** Switch between conversation and agent on narrow screens. */
 function PaneSwitch({ pane, onPane }: { pane: "agent" | undefined; onPane: (pane: "agent" | undefined) => void }) {
@@ -280,6 +298,18 @@ function useStop() {
   return useMutation({
     mutationFn: (runId: string) =>
       post(resourceUrl(at, `/runs/${encodeURIComponent(runId)}/cancel`), { reason: "Stopped in the playground" }),
+  });
+}
+
+/** Sends a message to runs; their streams show it. A retry sends none twice. */
+function useSteer() {
+  const at = useWorkspace();
+  const [postOnce] = useState(createPostOnce);
+  return useMutation({
+    mutationFn: async ({ runIds, content }: { runIds: readonly string[]; content: unknown }) => {
+      for (const id of runIds)
+        await postOnce(resourceUrl(at, `/runs/${encodeURIComponent(id)}/messages`), { role: "user", content }, id);
+    },
   });
 }
 

@@ -31,6 +31,8 @@ export function runLine(run: Run): RunLine {
         text: run.queue_position == null ? "Queued" : `Queued, position ${run.queue_position}`,
         tone: "plain",
       };
+    case "paused":
+      return { text: "Paused", tone: "plain" };
     case "in_progress":
       return { text: run.output ? `Writing: ${markdownToText(run.output, longest)}` : "Working", tone: "plain" };
     case "completed":

@@ -14,6 +14,8 @@ const sentences: Record<string, Record<string, string>> = {
   },
   run: {
     cancelled: "cancelled the run {}",
+    paused: "paused the run {}",
+    resumed: "resumed the run {}",
     answered: "answered the run {}",
     forked: "forked the run {}",
     replayed: "replayed the run {}",

@@ -89,6 +89,7 @@ function Outcome({ run, onSelect }: { run: Run; onSelect: (key: string) => void 
     return <Callout tone="info">{run.error?.message || "This run was cancelled."}</Callout>;
   if (run.status === "queued")
     return <Callout tone="info">Queued: it starts when the runs before it have started and a slot is free.</Callout>;
+  if (run.status === "paused") return <Callout tone="info">Paused: it goes on when you resume it.</Callout>;
   if (isOver(run.status)) return null;
   return <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />;
 }

@@ -27,6 +27,7 @@ export function traceOf(more: Partial<Trace> = {}): Trace {
     forked_from: null,
     replay_of: null,
     recoveries: [],
+    pauses: [],
     history_messages: 0,
     object: "trace",
     imported: false,

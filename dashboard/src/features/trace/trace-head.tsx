@@ -18,6 +18,7 @@ import { Time } from "../../ui/data/time.tsx";
 import { ViewOnly } from "../../ui/data/view-only.tsx";
 import { SheetHead } from "../../ui/dialogs/sheet.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { PauseRun } from "./pause-run.tsx";
 import { CancelRun } from "./run-acts.tsx";
 
 /** Head of a run's page: name, status, facts and actions. */
@@ -65,6 +66,7 @@ export function TraceHead({
         <LostBadge stream={over ? "ended" : stream} />
         <span ref={acts} className="ml-auto flex items-center gap-2">
           {!may && <ViewOnly />}
+          {may && <PauseRun run={run} />}
           {may && <CancelRun run={run} beside={() => [...(acts.current?.querySelectorAll("button") ?? [])].at(-1)} />}
           {menu}
         </span>

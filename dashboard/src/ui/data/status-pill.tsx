@@ -1,10 +1,11 @@
-import { Check, CircleHelp, Clock, LoaderCircle, type LucideIcon, Square, X } from "lucide-react";
+import { Check, CircleHelp, Clock, LoaderCircle, type LucideIcon, Pause, Square, X } from "lucide-react";
 import type { RunStatus } from "../../../../server/domain/run-state.ts";
 import { Pill, type Tone } from "./pill.tsx";
 
 export const statusWords: Record<RunStatus, string> = {
   in_progress: "Running",
   requires_action: "Needs action",
+  paused: "Paused",
   completed: "Completed",
   failed: "Failed",
   cancelled: "Cancelled",
@@ -14,6 +15,7 @@ export const statusWords: Record<RunStatus, string> = {
 const looks: Record<RunStatus, [Tone, LucideIcon]> = {
   in_progress: ["info", LoaderCircle],
   requires_action: ["warn", CircleHelp],
+  paused: ["plain", Pause],
   completed: ["ok", Check],
   failed: ["bad", X],
   cancelled: ["plain", Square],
