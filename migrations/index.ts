@@ -56,6 +56,7 @@ import modelFallbacks from "./0055_model_fallbacks.sql" with { type: "text" };
 import modelLists from "./0056_model_lists.sql" with { type: "text" };
 import learntRefusals from "./0057_learnt_refusals.sql" with { type: "text" };
 import documentReports from "./0058_document_reports.sql" with { type: "text" };
+import agentLabels from "./0065_agent_labels.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -117,4 +118,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0056_model_lists", sql: modelLists },
   { name: "0057_learnt_refusals", sql: learntRefusals },
   { name: "0058_document_reports", sql: documentReports },
+  { name: "0065_agent_labels", sql: agentLabels },
 ];

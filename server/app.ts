@@ -14,6 +14,8 @@ import { createFilesModule } from "./resources/files/module.ts";
 import type { FileMemory } from "./resources/files/store.ts";
 import { createSearchModule } from "./resources/full-text-search/module.ts";
 import { createKeysModule, type KeyOptions } from "./resources/keys/module.ts";
+import { createLabelsModule } from "./resources/labels/module.ts";
+import { createAgentResolver } from "./resources/labels/resolve-agent.ts";
 import { createMemoryModule, type MemoryOptions } from "./resources/memory/module.ts";
 import { type ConnectionOptions, createConnectionsModule } from "./resources/model-connections/module.ts";
 import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
@@ -58,8 +60,10 @@ export function createApp(options: AppOptions) {
   const memory = createMemoryModule({ base, options, connections, files, webhooks, usage });
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
-  const tools = createToolsModule({ base, secrets, files, hasAgent });
+  const resolver = createAgentResolver({ db: base.db, hasAgent });
+  const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
   const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets });
+  const labels = createLabelsModule({ base, journals, webhooks, hasAgent, resolver });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
@@ -76,6 +80,7 @@ export function createApp(options: AppOptions) {
     tools,
     agents,
     threads,
+    resolver,
     callbackAddressOf: callbackUrls.addressOf,
     forgetters: [http.idempotency.forgetExpired, ...forgetters],
   });
@@ -92,7 +97,7 @@ export function createApp(options: AppOptions) {
     base,
     journals,
     projects,
-    agents,
+    resolver,
     startRun: runs.startRun,
     runAsOf: runs.store.asOf,
     checkRun: runs.checkRun,
@@ -100,8 +105,8 @@ export function createApp(options: AppOptions) {
     onRunCommit: (hear) => runs.watches.listen(hear),
   });
   const suites = createSuitesModule({ base, journals, projects, agents, runs });
-  const scores = createScoresModule({ base, runs });
-  const chat = createChatModule({ base, agents });
+  const scores = createScoresModule({ base, runs, labels });
+  const chat = createChatModule({ base, agents, resolver });
   const users = createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs });
   const metrics = createMetricsModule({ base, options, http, journals, connections, webhooks, usage, runs });
   const alerts = createAlertsModule({ base, options, projects, usage, webhooks });
@@ -110,7 +115,7 @@ export function createApp(options: AppOptions) {
     options,
     http,
     projects,
-    agents,
+    resolver,
     threads,
     chat,
     run: runs.store.standing,
@@ -120,6 +125,7 @@ export function createApp(options: AppOptions) {
   /** Resources in the order of the API's OpenAPI document. */
   const resources = [
     agents,
+    labels,
     chat,
     tools,
     toolTests,
@@ -160,6 +166,7 @@ export function createApp(options: AppOptions) {
     connections,
     memory,
     agents,
+    resolver,
     threads,
     chat,
     keys,

@@ -24,6 +24,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     object: "run" as const,
     agent_id: run.agent_id,
     agent_version: run.agent_version,
+    agent_label: run.label?.name ?? null,
     model: run.model,
     ...(run.fallbacks && { models: modelsOf(run).map(({ model }) => model) }),
     status: state.status,

@@ -81,6 +81,7 @@ test("every id is a resource and a verb", () => {
       "retrieve",
       "retry",
       "revoke",
+      "rollback",
       "rotate",
       "rotate_secret",
       "search",

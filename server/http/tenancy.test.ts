@@ -265,6 +265,7 @@ async function setSecret(client: Client): Promise<string> {
 const parameters: Record<string, KindName | null> = {
   "agents :id": "agent",
   "agents :version": null,
+  "agents :label": null,
   "tools :id": "tool",
   "runs :id": "run",
   "runs :other_id": null,
@@ -292,6 +293,7 @@ const parameters: Record<string, KindName | null> = {
 const bodies: Record<string, () => unknown> = {
   "PATCH /v1/agents/:id": () => ({ description: "taken over" }),
   "PUT /v1/agents/:id/chat_page": () => ({ access: "link" }),
+  "PUT /v1/agents/:id/labels/:label": () => ({ version: 1 }),
   "PATCH /v1/tools/:id": () => ({ description: "taken over" }),
   "POST /v1/tools/:id/test": () => ({ arguments: {} }),
   "PATCH /v1/memory/:id": () => ({ name: "taken over" }),
@@ -587,6 +589,7 @@ const places: Record<string, Place | null> = {
   },
   "GET /v1/audit_log ?request_id": null,
   "GET /v1/agents/:id/versions ?starting_after": null,
+  "GET /v1/agents/:id/labels/:label/revisions ?starting_after": null,
   "GET /v1/runs/:id/events ?starting_after": null,
   "GET /v1/runs/:id/diff/:other_id ?starting_after": null,
   "GET /v1/webhooks/:id/deliveries ?starting_after": null,
@@ -760,6 +763,7 @@ test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${pat
       path
         .replace(name, id)
         .replace(":version", "1")
+        .replace(":label", "production")
         .replace(":delivery_id", newId("delivery"))
         .replace(":entry_id", newId("memory_entry"))
         .replace(":key", "note")

@@ -172,6 +172,7 @@ const Timing = t.named(
 const run = {
   agent_id: AgentId,
   agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
+  agent_label: t.about("The label by which the request named the agent's version; null: none.", t.orNull(t.text)),
   model: ModelName,
   models: t.about("Its models in their order, where there are several.", t.optional(t.list(t.text))),
   status: t.about(

@@ -23,6 +23,7 @@ import {
 import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
+import type { VersionStore } from "./versions.ts";
 
 export interface AgentSnapshotOptions {
   modelAvailable: ModelAvailable;
@@ -35,14 +36,28 @@ interface Pinned extends AgentSnapshotOptions {
   rows: ReturnType<typeof createScopedTable<typeof agents>>;
   attached: AttachedTools;
   factsOf(scope: Scope): FactsOf;
+  versions: VersionStore;
 }
 
 /** Builds the snapshots of agents that runs pin. */
-export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots }: Pinned) {
+export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots, versions }: Pinned) {
   const plain = db.kept.rows(
-    (project_id: string, environment: Environment, id: string) => buildSnapshot({ project_id, environment }, id, {}),
+    (project_id: string, environment: Environment, id: string, version: string) =>
+      buildSnapshot({ project_id, environment }, id, {}, version === newest ? null : Number(version)),
     { bytesOf: estimateJsonSize },
   );
+
+  /** Returns what a version of the agent is; null: the newest. Throws if there is none. */
+  function definitionAt(scope: Scope, id: string, version: number | null) {
+    const row = rows.find(scope, id);
+    if (version === null || version === row.version) {
+      const { name, model, definition } = row;
+      const tools = () => attached.of(scope, id);
+      return { name, model, version: row.version, stored: readDefinition<Definition>(definition), tools };
+    }
+    const { name, model, tools, ...stored } = versions.definition(scope, id, version);
+    return { name, model, version, stored, tools: () => tools };
+  }
 
   /** Throws for a tool or model that no agent of an agent-bound key uses. */
   function requireOwn(scope: Viewer, { tools = [], ...named }: AgentOverrides, prefix = "overrides."): void {
@@ -58,18 +73,18 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       throw new AppError("model_not_available", `${param}: None of this key's agents has this model.`, { param });
   }
 
-  function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
-    const row = rows.find(scope, id);
+  function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides, version: number | null): AgentSnapshot {
+    const row = definitionAt(scope, id, version);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: toolIds, model: one, models: several, ...different } = overrides;
-    const stored = readDefinition<Definition>(row.definition);
+    const { stored } = row;
     const models = several ?? (one === undefined ? stored.models : undefined);
     const model = models?.[0] ?? one ?? row.model;
     const model_settings = settingsAt(model, { model: row.model, settings: stored.model_settings });
     const definition = overrideDefinition({ ...stored, models, model_settings }, different);
     const { memory } = definition;
     checkJudges(models ?? [model], definition.guardrails);
-    const references = toolIds ? attached.require(scope, toolIds, "overrides.") : attached.of(scope, id);
+    const references = toolIds ? attached.require(scope, toolIds, "overrides.") : row.tools();
     if (toolIds) requireUniqueNames(memory, references, factsOf(scope), "overrides.");
     const { tools, unavailable } = toolSnapshots(
       scope,
@@ -96,12 +111,28 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
   }
 
   return {
-    /** Returns the agent as a run pins it, with the run's overrides applied. */
-    snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
-      if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);
+    /** Returns a version of the agent (null: the newest) as a run pins it, with the run's overrides applied. */
+    snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}, version: number | null = null): AgentSnapshot {
+      if (Object.keys(overrides).length === 0)
+        return plain.of(scope.project_id, scope.environment, id, String(version ?? newest));
       rows.find(scope, id);
       requireOwn(scope, overrides);
-      return buildSnapshot(scope, id, overrides);
+      return buildSnapshot(scope, id, overrides, version);
+    },
+    /** Ids of the tools that a run of this version would have; empty if there is no such agent. */
+    toolIds(
+      scope: Scope,
+      id: string,
+      { tools }: AgentOverrides = {},
+      version: number | null = null,
+    ): readonly string[] {
+      if (tools) return tools;
+      const row = rows.get(scope, id);
+      const its =
+        version === null || !row || version === row.version
+          ? attached.of(scope, id)
+          : versions.definition(scope, id, version).tools;
+      return its.map((each) => each.id);
     },
     /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
     edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {
@@ -120,6 +151,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
     },
   };
 }
+
+const newest = "newest";
 
 /**
  * Returns the settings for a model that replaces the agent's own. Another connection's server gets neither the headers,

@@ -9,7 +9,6 @@ import { invalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { cachedJson } from "../../http/response.ts";
 import type { Condition } from "../../http/row-filter.ts";
-import type { AgentOverrides } from "../../http/schemas.ts";
 import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { agents } from "../../storage/db/schema.ts";
@@ -78,7 +77,7 @@ export function createAgentStore({
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
   };
   const attached = createAttachedTools(db);
-  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots });
+  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots, versions });
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
   const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
@@ -168,9 +167,6 @@ export function createAgentStore({
     update,
     /** Throws if there is no such agent. */
     get: ({ project_id, environment }: Scope, id: string) => agentCache.of(project_id, environment, id),
-    /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
-    toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
-      tools ?? attached.of(scope, id).map((each) => each.id),
     has: hasAgent,
     /** Agents that the viewer may use through a protocol, oldest first, without their tools. */
     throughProtocol: (viewer: Viewer, protocol: ProtocolName) =>

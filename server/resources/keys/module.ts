@@ -3,8 +3,8 @@ import { isId } from "../../domain/ids.ts";
 import type { Auth, NoLongerValid } from "../../http/auth.ts";
 import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { AgentsModule } from "../agents/module.ts";
 import type { ChatModule } from "../chat/module.ts";
+import type { AgentResolver } from "../labels/module.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import type { ThreadsModule } from "../threads/module.ts";
 import { bearer, createKeyAuthenticate } from "./authenticate.ts";
@@ -34,7 +34,7 @@ interface Needs {
   options: KeyOptions;
   http: HttpModule;
   projects: ProjectsModule;
-  agents: AgentsModule;
+  resolver: AgentResolver;
   threads: ThreadsModule;
   /** Chat pages, which create tokens as keys do. */
   chat: ChatModule;
@@ -44,12 +44,12 @@ interface Needs {
 }
 
 /** API keys and client tokens. */
-export function createKeysModule({ base, options, http, projects, agents, threads, chat, run, runLimits }: Needs) {
+export function createKeysModule({ base, options, http, projects, resolver, threads, chat, run, runLimits }: Needs) {
   const { keepExposedKeys: keepLive = false } = options;
   const { limiter, clientOf, onExposed } = http;
   const pages = chat.store;
   const keys = createKeyStore(base);
-  const bound: Bound = { hasAgent: agents.store.has, threadOwner: threads.store.ownerOf, run };
+  const bound: Bound = { agent: resolver.resolve, threadOwner: threads.store.ownerOf, run };
   const pageOf = (id: string): TokenPage | null => (isId("chat_page", id) ? pages.open(id) : null);
   const tokens = createClientTokens({ keys, pageOf, seal: base.seal, bound, now: base.now });
   let lastUsed: Timer | undefined;

@@ -1,3 +1,4 @@
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import { type ToolSnapshot, type ToolType, toolTypes } from "../../domain/agent-snapshot.ts";
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
@@ -24,7 +25,7 @@ import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { freeName, mcpSnapshot, type PinnedTools, pinTools, snapshotOf } from "./snapshots.ts";
 import { offered } from "./types/mcp.ts";
-import type { Definition, Known, Listing } from "./types/tool-kind.ts";
+import type { Definition, Known, Listing, ToolInput } from "./types/tool-kind.ts";
 import { toolKinds, typeFields } from "./types/tool-kinds.ts";
 
 interface ToolStoreOptions extends StoreBase {
@@ -34,6 +35,8 @@ interface ToolStoreOptions extends StoreBase {
   secrets: { has(scope: Scope, name: string): boolean; value(scope: Scope, name: string): string | null };
   /** True if the viewer has such an agent. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Returns the agent and the version that a request names. Throws unless each of them exists. */
+  resolveAgent: ResolveAgent;
   /** File facts in the order of the ids. Throws with a fault for each one that the viewer does not see. */
   fileFacts: (viewer: Viewer, ids: readonly string[], param: string) => readonly { filename: string }[];
   /** True if the operator configured an MCP server of this name (`stdio:<name>`). */
@@ -42,6 +45,11 @@ interface ToolStoreOptions extends StoreBase {
   sandboxLevel: () => Promise<SandboxLevel>;
   listTools: ListTools;
 }
+
+type ResolveAgent = (
+  viewer: Viewer,
+  reference: { agent_id: string; version?: number | null; label?: string | null },
+) => AgentChoice;
 
 export type ToolStore = ReturnType<typeof createToolStore>;
 
@@ -83,9 +91,30 @@ export function createToolStore(options: ToolStoreOptions) {
     if (secretsFault) throw invalid("headers", secretsFault);
   };
 
+  /** Returns the input of an agent tool with the id of the agent that it names. */
+  function withAgent<Input extends ToolInput>(
+    viewer: Viewer,
+    input: Input,
+    type: ToolType,
+    before: Definition | null,
+  ): Input {
+    const { agent_id = before?.agent?.agent_id, version, label } = input;
+    const isNamed = input.agent_id !== undefined || version != null || label != null;
+    if (type !== "agent" || agent_id === undefined || !isNamed) return input;
+    return {
+      ...input,
+      ...options.resolveAgent(viewer, {
+        agent_id,
+        ...(version !== undefined && { version }),
+        ...(label !== undefined && { label }),
+      }),
+    };
+  }
+
   /** The response is the only place that shows the signing secret. */
-  async function create(scope: Author & Viewer, input: CreateTool) {
-    const type = input.type ?? (input.url === undefined ? "client" : "http");
+  async function create(scope: Author & Viewer, given: CreateTool) {
+    const type = given.type ?? (given.url === undefined ? "client" : "http");
+    const input = withAgent(scope, given, type, null);
     checkTool(input, type, null, await known(scope, type));
     requireFewSecrets(scope, input.headers ?? {});
     await checkAddress(input, egress(scope.environment), scope.environment);
@@ -113,8 +142,9 @@ export function createToolStore(options: ToolStoreOptions) {
     return { ...serializeTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
   }
 
-  async function update(scope: Author & Viewer, id: string, input: UpdateTool) {
+  async function update(scope: Author & Viewer, id: string, given: UpdateTool) {
     const before = find(scope, id);
+    const input = withAgent(scope, given, before.type, definitionOf(before));
     checkTool(input, before.type, definitionOf(before), await known(scope, before.type));
     await checkAddress(input, egress(scope.environment), scope.environment);
     await db.write(() => {
