@@ -60,6 +60,7 @@ import pausedRuns from "./0060_paused_runs.sql" with { type: "text" };
 import snippets from "./0061_snippets.sql" with { type: "text" };
 import skills from "./0062_skills.sql" with { type: "text" };
 import threadAgent from "./0064_thread_agent.sql" with { type: "text" };
+import agentLabels from "./0065_agent_labels.sql" with { type: "text" };
 import triggers from "./0066_triggers.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
@@ -126,5 +127,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0061_snippets", sql: snippets },
   { name: "0062_skills", sql: skills },
   { name: "0064_thread_agent", sql: threadAgent },
+  { name: "0065_agent_labels", sql: agentLabels },
   { name: "0066_triggers", sql: triggers },
 ];

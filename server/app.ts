@@ -14,6 +14,8 @@ import { createFilesModule } from "./resources/files/module.ts";
 import type { FileMemory } from "./resources/files/store.ts";
 import { createSearchModule } from "./resources/full-text-search/module.ts";
 import { createKeysModule, type KeyOptions } from "./resources/keys/module.ts";
+import { createLabelsModule } from "./resources/labels/module.ts";
+import { createAgentResolver } from "./resources/labels/resolve-agent.ts";
 import { createMemoryModule, type MemoryOptions } from "./resources/memory/module.ts";
 import { type ConnectionOptions, createConnectionsModule } from "./resources/model-connections/module.ts";
 import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
@@ -62,10 +64,12 @@ export function createApp(options: AppOptions) {
   const memory = createMemoryModule({ base, options, connections, files, webhooks, usage });
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
-  const tools = createToolsModule({ base, secrets, files, hasAgent });
+  const resolver = createAgentResolver({ db: base.db, hasAgent });
+  const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
   const snippets = createSnippetsModule({ base });
   const skills = createSkillsModule({ base, files });
   const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets, skills });
+  const labels = createLabelsModule({ base, journals, webhooks, hasAgent, resolver });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
@@ -84,6 +88,7 @@ export function createApp(options: AppOptions) {
     skills,
     agents,
     threads,
+    resolver,
     callbackAddressOf: callbackUrls.addressOf,
     forgetters: [http.idempotency.forgetExpired, triggerDeliveries.forgetExpired, ...forgetters],
   });
@@ -100,7 +105,7 @@ export function createApp(options: AppOptions) {
     base,
     journals,
     projects,
-    agents,
+    resolver,
     startRun: runs.startRun,
     runAsOf: runs.store.asOf,
     checkRun: runs.checkRun,
@@ -119,8 +124,8 @@ export function createApp(options: AppOptions) {
     naming: options.cluster !== undefined,
   });
   const suites = createSuitesModule({ base, journals, projects, agents, runs });
-  const scores = createScoresModule({ base, runs });
-  const chat = createChatModule({ base, agents });
+  const scores = createScoresModule({ base, runs, labels });
+  const chat = createChatModule({ base, agents, resolver });
   const users = createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs });
   const metrics = createMetricsModule({ base, options, http, journals, connections, webhooks, usage, runs });
   const alerts = createAlertsModule({ base, options, projects, usage, webhooks });
@@ -128,8 +133,9 @@ export function createApp(options: AppOptions) {
     base,
     options,
     http,
-    projects,
     agents,
+    projects,
+    resolver,
     threads,
     chat,
     run: runs.store.standing,
@@ -139,6 +145,7 @@ export function createApp(options: AppOptions) {
   /** Resources in the order of the API's OpenAPI document. */
   const resources = [
     agents,
+    labels,
     chat,
     tools,
     toolTests,
@@ -182,6 +189,7 @@ export function createApp(options: AppOptions) {
     connections,
     memory,
     agents,
+    resolver,
     threads,
     chat,
     keys,

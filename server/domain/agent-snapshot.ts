@@ -65,6 +65,9 @@ interface McpCall {
 /** Another agent as a tool. */
 export interface AgentCall {
   agent_id: string;
+  /** The agent's version, or the label that chooses it; without both, the newest. */
+  version?: number;
+  label?: string;
 }
 
 /** Memory tools of a run. They follow from the agent's memory policy and are not stored as tools. */

@@ -23,6 +23,8 @@ export interface ChatSettings {
   budget: Budget | null;
   /** True if people may add images and documents. Absent in pages of earlier versions: they may not. */
   files?: boolean;
+  /** The label of the agent that chooses the version of each run. Absent or null: the newest version. */
+  label?: string | null;
 }
 
 /** Enough for people who try it out, and few enough that a leaked link costs little. */

@@ -285,7 +285,18 @@ export const catalogue = {
     status: 409,
     type: "conflict_error",
     meaning:
-      "The agent or connection was changed in the meantime. Read it again, and send its `version` as `expected_version`.",
+      "The agent, label or connection was changed in the meantime. Read it again, and send its `version` as `expected_version`, or a label's `revision` as `expected_revision`.",
+  },
+  agent_ambiguous: {
+    status: 409,
+    type: "conflict_error",
+    meaning:
+      "Several agents have this name, or it contains an `@`, which could begin a label. Use one of the ids in `details.agent_ids`.",
+  },
+  label_has_no_past: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The label holds what it held first, so there is nothing to roll it back to. Set another version.",
   },
   name_ambiguous: {
     status: 409,

@@ -1,6 +1,7 @@
 /** Prefix of each id, before its `_`. */
 export const prefixes = {
   agent: "agt",
+  label: "lbl",
   run: "run",
   tool: "tool",
   skill: "skl",

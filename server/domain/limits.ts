@@ -48,6 +48,8 @@ export const limits = {
   skill_bytes: skillLimits.bytes,
   skill_file_bytes: skillLimits.file_bytes,
   skill_files: skillLimits.files,
+  labels_per_agent: 50,
+  label_length: 64,
   files_per_run: 20,
   /** Of one image, and of one recording, that a model is shown. */
   image_bytes: 5 * 1024 * 1024,
@@ -131,6 +133,8 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   client_files_bytes: "Length of these files together.",
   client_files_bytes_of_agent: "Length of all files that were sent to an agent with client tokens.",
   tools_per_agent: "Tools of an agent.",
+  labels_per_agent: "Labels of an agent.",
+  label_length: "Characters of the name of a label.",
   models_per_agent: "Models of an agent, which are asked in their order.",
   skills_per_agent: "Skills of an agent.",
   skills: "Skills of a project and environment.",

@@ -254,6 +254,14 @@ export const RunError = named(
 );
 export type RunError = Static<typeof RunError>;
 
+/** A label of an agent, as a run pins it. */
+const RunLabel = closedObject({
+  id: about("The label.", Id),
+  name: about("The label's name.", Short),
+  revision: about("How often the label had been moved.", Count),
+});
+export type RunLabel = Static<typeof RunLabel>;
+
 /** A file of a run for its model. */
 const attached = {
   file_id: about("The file.", Id),
@@ -390,6 +398,8 @@ export const eventFields = {
     environment: oneOf(environments),
     agent_id: Id,
     agent_version: Count,
+    /** The label that the request named, and which of its revisions chose the version. */
+    label: optional(RunLabel),
     agent_hash: Hash,
     model: ModelName,
     input: Text,

@@ -26,6 +26,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     agent_id: run.agent_id,
     agent_version: run.agent_version,
     ...(state.handoffs.length > 0 && { last_agent_id: activeAgentId(state) }),
+    agent_label: run.label?.name ?? null,
     model: run.model,
     ...(run.fallbacks && { models: modelsOf(run).map(({ model }) => model) }),
     status: state.status,

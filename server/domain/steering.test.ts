@@ -37,11 +37,11 @@ test("held messages follow the answer in their order, and are held no longer", (
   expect(unansweredMessages({ messages: [...after.messages, { role: "assistant", id: "c" }] })).toBe(0);
 });
 
-test("messages wait for the end of an answer that the provider is_continued, and interrupt no later call", () => {
+test("messages wait for the end of an answer that the provider paused, and interrupt no later call", () => {
   const open = [{ step_type: "model_call" as const }];
   const held = { ...empty, open, ...takeSteered({ ...empty, open }, event("a", { interrupt: true }), 1, add) };
-  const is_continued = { ...held, is_continued: true, ...afterCall({ ...held, open: [], is_continued: true }, false, add) };
-  expect([is_continued.messages, idsOf(is_continued.held), isInterrupted(is_continued)]).toEqual([[], ["a"], false]);
-  const cancelled = afterCall({ ...is_continued, open: [] }, true, add);
+  const paused = { ...held, is_continued: true, ...afterCall({ ...held, open: [], is_continued: true }, false, add) };
+  expect([paused.messages, idsOf(paused.held), isInterrupted(paused)]).toEqual([[], ["a"], false]);
+  const cancelled = afterCall({ ...paused, open: [] }, true, add);
   expect([idsOf(cancelled.messages), cancelled.is_continued]).toEqual([["a"], false]);
 });

@@ -85,6 +85,7 @@ test("every id is a resource and a verb", () => {
       "retrieve",
       "retry",
       "revoke",
+      "rollback",
       "rotate",
       "rotate_secret",
       "search",

@@ -26,6 +26,9 @@ export interface ClientToken extends Bounds {
   readonly person?: string;
   /** True for an anonymous chat visitor, who sees messages but no internals of the project. */
   readonly is_visitor: boolean;
+  /** The agent's version for its runs, or the label that chooses it; without both, the newest. */
+  readonly version?: number | null;
+  readonly label?: string | null;
   /** Maximum spend per run; null: the agent's limit. */
   readonly budget: Budget | null;
   readonly expires_at_ms: number;

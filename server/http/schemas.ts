@@ -1,4 +1,5 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { labelPattern } from "../domain/agent-label.ts";
 import { historyModes, mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
 import { Budget as anyBudget } from "../domain/budget-schema.ts";
 import { chunkingBounds } from "../domain/chunking.ts";
@@ -27,6 +28,27 @@ export const Subject = Type.String({ ...SubjectFilter, pattern: namedInPaths });
 /** Owner of a part of a memory store: the client's id of a user or session. */
 export const ScopeIdFilter = Type.String({ minLength: 1, maxLength: limits.scope_id_length });
 export const ScopeId = Type.String({ ...ScopeIdFilter, pattern: namedInPaths });
+
+/** An agent by its id, or by its name, also with a label or a version behind an `@`. */
+export const AgentReference = Type.String({ minLength: 1, maxLength: limits.name_length + limits.label_length + 1 });
+
+/** Which version of the agent is meant; without both the newest. */
+export const versionChoice = {
+  version: about("The version of the agent. Default: the newest.", Type.Integer({ minimum: 1, maximum: 1e15 })),
+  label: about(
+    "A label of the agent, in place of a version.",
+    Type.String({ pattern: labelPattern, maxLength: limits.label_length }),
+  ),
+};
+
+/** The same in what stays: null takes back an earlier choice. */
+export const changeableChoice = {
+  version: about(
+    "The version of the agent; null: the newest each time, or that of the label.",
+    orNull(versionChoice.version),
+  ),
+  label: about("A label of the agent, read each time, in place of a version; null: none.", orNull(versionChoice.label)),
+};
 
 /** Path parameters with an id; an invalid id is 404. */
 export const pathOf = (kind: Kind) => pathWith({ id: about("The id.", idOf(kind)) });

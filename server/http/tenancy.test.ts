@@ -313,6 +313,7 @@ const parameters: Record<string, KindName | null> = {
   "agents :version": null,
   "agents :name": "agent_name",
   "tools :name": "tool_name",
+  "agents :label": null,
   "tools :id": "tool",
   "skills :id": "skill",
   "skills :version": null,
@@ -345,6 +346,7 @@ const parameters: Record<string, KindName | null> = {
 const bodies: Record<string, () => unknown> = {
   "PATCH /v1/agents/:id": () => ({ description: "taken over" }),
   "PUT /v1/agents/:id/chat_page": () => ({ access: "link" }),
+  "PUT /v1/agents/:id/labels/:label": () => ({ version: 1 }),
   "PATCH /v1/tools/:id": () => ({ description: "taken over" }),
   "POST /v1/tools/:id/test": () => ({ arguments: {} }),
   "PATCH /v1/memory/:id": () => ({ name: "taken over" }),
@@ -720,6 +722,7 @@ const places: Record<string, Place | null> = {
   "GET /v1/skills/:id/versions ?starting_after": null,
   "GET /v1/agents/:id/versions ?starting_after": null,
   "GET /v1/snippets/:id/versions ?starting_after": null,
+  "GET /v1/agents/:id/labels/:label/revisions ?starting_after": null,
   "GET /v1/runs/:id/events ?starting_after": null,
   "GET /v1/runs/:id/diff/:other_id ?starting_after": null,
   "GET /v1/webhooks/:id/deliveries ?starting_after": null,
@@ -896,6 +899,7 @@ test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${pat
       path
         .replace(name, id)
         .replace(":version", "1")
+        .replace(":label", "production")
         .replace(":delivery_id", newId("delivery"))
         .replace(":entry_id", newId("memory_entry"))
         .replace(":key", "note")

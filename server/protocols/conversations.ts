@@ -9,13 +9,16 @@ import { invalid } from "../http/errors.ts";
 import type { ApiResponse, ProtocolAccess } from "../http/internal-client.ts";
 import { readRows as readPages } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
+import type { AgentResolver } from "../resources/labels/module.ts";
 import type { ThreadStore } from "../resources/threads/store.ts";
 import type { RunStore } from "../runs/store.ts";
 import type { OpenSseResponse } from "../runs/stream/sse-response.ts";
 import type { EventEncoder } from "../runs/stream/stream.ts";
 import type { Journal } from "../storage/journal/journal.ts";
+import { readNamedAgent } from "./named-agent.ts";
 
 export interface ConversationDeps extends ProtocolAccess {
+  resolver: AgentResolver;
   chats: ThreadStore["chats"];
   runs: RunStore;
   journal: Journal;
@@ -27,6 +30,8 @@ export interface Talk {
   request: Request;
   principal: Principal;
   agentId: string;
+  /** How new runs name the agent, perhaps with a label or a version. */
+  reference: string;
 }
 
 /** A message of a thread or a run, as the API returns it. */
@@ -56,6 +61,8 @@ type Rename = (param: string) => string;
  */
 export function createConversations({
   api,
+  identify,
+  resolver,
   noLongerValid,
   previousRunId,
   chats,
@@ -93,8 +100,8 @@ export function createConversations({
   ): Promise<string> {
     if ("stream" in run && run.stream)
       throw invalid(rename("stream"), "The answer is a stream of this protocol anyway.");
-    const { principal, agentId } = talk;
-    const body = { ...run, agent_id: agentId, ...(chat.userId !== null && { user_id: chat.userId }) };
+    const { principal, reference } = talk;
+    const body = { ...run, agent_id: reference, ...(chat.userId !== null && { user_id: chat.userId }) };
     // Let the API refuse it, so that no thread is left behind.
     if (!mayRun(principal) || principal.token?.run_id) return (await must(talk, "POST", "/v1/runs", body, rename)).id;
     const currentThread = await threadFor(talk, chat.id, chat.userId);
@@ -239,6 +246,12 @@ export function createConversations({
   }
 
   return {
+    /** Authenticates a request for an agent. It counts as a read; the API requests that it makes are counted too. */
+    talkOf(request: Request, headers: Record<string, unknown>, agent: string): Talk {
+      const principal = identify(request, headers, "reads_per_minute");
+      const { id, reference } = readNamedAgent(resolver, principal, agent);
+      return { request, principal, agentId: id, reference };
+    },
     must,
     cancel,
     say,

@@ -19,9 +19,10 @@ export const createProtocols = (modules: ProtocolModules): ProtocolPlugin[] => [
 ];
 
 /** Agents for user interfaces built with the AI SDK, or with AG-UI. */
-function createConversationProtocols({ journals, agents, threads, runs }: ProtocolModules): ProtocolPlugin[] {
+function createConversationProtocols({ journals, agents, resolver, threads, runs }: ProtocolModules): ProtocolPlugin[] {
   const needs = {
     agents: agents.store,
+    resolver,
     chats: threads.store.chats,
     runs: runs.store,
     journal: journals.journal,

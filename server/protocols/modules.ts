@@ -3,6 +3,7 @@ import type { Base } from "../http/module.ts";
 import type { AgentsModule } from "../resources/agents/module.ts";
 import type { ChatModule } from "../resources/chat/module.ts";
 import type { KeysModule } from "../resources/keys/module.ts";
+import type { AgentResolver } from "../resources/labels/module.ts";
 import type { MemoryModule } from "../resources/memory/module.ts";
 import type { ConnectionsModule } from "../resources/model-connections/module.ts";
 import type { ThreadsModule } from "../resources/threads/module.ts";
@@ -19,6 +20,7 @@ export interface ProtocolModules {
   connections: ConnectionsModule;
   memory: MemoryModule;
   agents: AgentsModule;
+  resolver: AgentResolver;
   threads: ThreadsModule;
   chat: ChatModule;
   keys: KeysModule;

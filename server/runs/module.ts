@@ -13,6 +13,7 @@ import { createEventEmitter } from "../lib/event-emitter.ts";
 import { createLateRef } from "../lib/late-ref.ts";
 import type { AgentsModule } from "../resources/agents/module.ts";
 import type { FilesModule } from "../resources/files/module.ts";
+import type { AgentResolver } from "../resources/labels/module.ts";
 import type { MemoryModule } from "../resources/memory/module.ts";
 import type { ConnectionsModule } from "../resources/model-connections/module.ts";
 import type { RefusalStore } from "../resources/model-connections/refusal-store.ts";
@@ -72,6 +73,7 @@ interface Needs {
   skills: SkillsModule;
   agents: AgentsModule;
   threads: ThreadsModule;
+  resolver: AgentResolver;
   /** Returns the URL at which a webhook tool sends a call's result. */
   callbackAddressOf(head: RunHead, callId: string, now: number): Asks["callback"]["answer"];
   /** Expiry of other tables. */
@@ -95,7 +97,7 @@ function withRefusals<Resolved extends Pick<RunStart, "connection" | "candidates
 /** Composes everything that drives runs. */
 export function createRunsModule({ base, options, journals, callbackAddressOf, forgetters, ...modules }: Needs) {
   const { workers, ordering, leadsUntil } = options;
-  const { projects, connections, files, usage, memory, tools, skills, agents, threads } = modules;
+  const { projects, connections, files, usage, memory, tools, skills, agents, threads, resolver } = modules;
   const { db, audit, log, policyOf, sandbox, abortSignalOf, now } = base;
   const { journal } = journals;
   const { places, breakers, refusals } = connections;
@@ -178,8 +180,8 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     onEarlyMessages: db.write.leaving,
   });
   const toolTries = createToolTests({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
-  const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
-    tools.store.refreshStale(viewer, agents.store.toolIds(viewer, agentId, overrides));
+  const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides, version: number | null = null) =>
+    tools.store.refreshStale(viewer, agents.store.toolIds(viewer, agentId, overrides, version));
   const service = createRunService({
     db,
     audit,
@@ -195,6 +197,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     refreshTools,
     now,
     snapshot: agents.store.snapshot,
+    chooseVersion: resolver.choose,
     editAgent: agents.store.edited,
     threadOwner: threads.store.ownerOf,
     beginThread: (scope, thread, isNew) =>
@@ -220,8 +223,9 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const retention = createRetention({ db, projects: projects.store, runs, forgetters, log, now });
   const startRun: StartRun<RunObject> = async (scope, order, requestId, note) =>
     (await service.create(scope, order, requestId, note)).shown();
-  const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, variables, ...run }) => {
-    const agent = agents.store.snapshot(viewer, agentId, overrides ?? {});
+  const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, choice, { overrides, variables, ...run }) => {
+    const { version } = resolver.choose(viewer, choice, run.user_id ?? "");
+    const agent = agents.store.snapshot(viewer, choice.agent_id, overrides ?? {}, version);
     requireScopeIds(agent, run);
     runVariables(agent, { request: variables, before: null });
   };
@@ -245,7 +249,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
         openStream,
         noLongerValid,
         ending: abortSignalOf,
-        hasAgent: agents.store.has,
+        resolveAgent: resolver.resolve,
       }),
     ],
     store: runs,

@@ -147,7 +147,7 @@ test("a run of a missing agent, or of another environment's, is rejected like ev
   const agent_id = await newAgent(client);
   for (const [asker, id] of [
     [client, newId("agent")],
-    [client, "none"],
+    [client, "agt_none"],
     [live, agent_id],
   ] as const)
     expect(refusal(await asker.post("/v1/runs", { agent_id: id, input: "Hi" }))).toEqual([
@@ -155,6 +155,9 @@ test("a run of a missing agent, or of another environment's, is rejected like ev
       "validation_failed",
       "agent_id",
     ]);
+  // Any other text is a name.
+  const unnamed = await client.post("/v1/runs", { agent_id: "none", input: "Hi" });
+  expect(refusal(unnamed)).toEqual([404, "resource_not_found", "agent_id"]);
 });
 
 test("a run with empty input is rejected", async () => {

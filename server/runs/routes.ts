@@ -52,7 +52,14 @@ export const runRoutes = (deps: RunRoutes) => {
         bucket: "run_creations_per_minute",
         creates: Run,
         streams: "With `stream: true`: the run's events from the first to the last.",
-        errors: ["thread_busy", "model_not_available", "budget_needs_price", "resource_not_found", ...mediaErrors],
+        errors: [
+          "thread_busy",
+          "model_not_available",
+          "budget_needs_price",
+          "resource_not_found",
+          "agent_ambiguous",
+          ...mediaErrors,
+        ],
       },
       body: CreateRun,
     })

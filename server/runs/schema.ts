@@ -4,6 +4,7 @@ import { limits } from "../domain/limits.ts";
 import { decisions, disconnectPolicies, replayAgents, replayModes } from "../domain/run-event.ts";
 import {
   AgentOverrides,
+  AgentReference,
   Budget,
   InputContent,
   idOf,
@@ -13,6 +14,7 @@ import {
   RunInput,
   Subject,
   VariableValues,
+  versionChoice,
 } from "../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./create/request-tools.ts";
@@ -22,7 +24,9 @@ export const newThread = "new";
 
 /** Body of `POST /v1/runs` (contract, section 6). */
 export const CreateRun = closedObject({
-  agent_id: about("The agent.", idOf("agent")),
+  agent_id: about("The agent: its id, or its name, also as `name@label` or `name@version`.", AgentReference),
+  version: Type.Optional(versionChoice.version),
+  label: Type.Optional(versionChoice.label),
   input: about("The task: a text, or up to 200 messages of which the last is the user's. 256 KB in all.", RunInput),
   stream: about("Whether the response is the run's events.", Type.Optional(Type.Boolean())),
   thread_id: about(

@@ -44,6 +44,7 @@ type CreationOptions = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
       | "windowOf"
       | "fallbacksOf"
       | "onCreated"
+      | "chooseVersion"
     >
   >;
 
@@ -95,6 +96,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     }),
     threadOwner = () => ({ user_id: null, session_id: null }),
     beginThread = () => {},
+    chooseVersion = (_, { version }) => ({ version, label: null }),
   } = options;
   const quarantine = createQuarantine({ db, journal, watches, only: gate.only, quarantine_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms, now });
@@ -110,13 +112,15 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     childrenMax,
     requirePrice,
     windowOf,
-    snapshot: (scope, agentId) => snapshot(scope, agentId, undefined),
-    refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
+    chooseVersion,
+    snapshot: (scope, agentId, version) => snapshot(scope, agentId, undefined, version),
+    refreshTools: (scope, agentId, version) => refreshTools(scope, agentId, undefined, version),
   });
   const create = createNewRuns({
     ...options,
     queue,
     threadQueue,
+    chooseVersion,
     refreshTools,
     requireModelAvailable,
     mediaOf,

@@ -90,6 +90,7 @@ export async function recordExamples(): Promise<Recorded> {
   await ask("get", "agents.chat_page.retrieve", chatPage);
   await ask("post", "agents.chat_page.rotate", `${chatPage}/rotate`, {});
   await ask("delete", "agents.chat_page.delete", chatPage);
+  await labels(ask, agent.id);
   await ask("delete", "agents.delete", `/agents/${agent.id}`);
   const live = await server.client({ project: "acme", environment: "live" });
   await live.post("/v1/webhooks", { url: "https://127.0.0.1:1/", events: ["cell.failover"] });
@@ -141,6 +142,27 @@ async function agents(ask: Ask): Promise<Json> {
   const greeter = { instructions: "Greet.", model: "test/echo" };
   await ask("put", "agents.set", "/agents/by-name/greeter?dry_run=true", greeter);
   return agent;
+}
+
+/** Releases a version to a tenth of the users, and takes it back; another one is taken back by its failed run. */
+async function labels(ask: Ask, agent_id: string): Promise<void> {
+  const label = `/agents/${agent_id}/labels/production`;
+  await ask("put", "agents.labels.set", label, { version: 1 });
+  const split = [
+    { version: 1, percent: 90 },
+    { version: 2, percent: 10 },
+  ];
+  await ask("put", "agents.labels.set", label, { split, rollback_on: { failure_rate: 0.2 } });
+  await ask("get", "agents.labels.retrieve", label);
+  await ask("get", "agents.labels.list", `/agents/${agent_id}/labels`);
+  await ask("get", "agents.labels.report.retrieve", `${label}/report`);
+  await ask("post", "agents.labels.rollback", `${label}/rollback`, { expected_revision: 2 });
+  const script = [{ error: "The model is out of order." }];
+  const { version } = await ask("patch", "agents.update", `/agents/${agent_id}`, { model_settings: { script } });
+  await ask("put", "agents.labels.set", label, { version, rollback_on: { failure_rate: 0.2, min_runs: 1 } });
+  await ask("post", "runs.create", "/runs?wait=30", { agent_id, label: "production", input: "Hi." });
+  await ask("get", "agents.labels.revisions.list", `${label}/revisions`);
+  await ask("delete", "agents.labels.delete", label);
 }
 
 /** Creates a run that is answered, one that is cancelled and one that is forked. */

@@ -30,6 +30,10 @@ export const ChatPage = t.named(
       "What each run that is started there may spend at most; null: what the agent may.",
       t.orNull(Budget),
     ),
+    label: t.about(
+      "The label of the agent that chooses the version at each run; null: the newest version.",
+      t.orNull(t.text),
+    ),
     files: t.about("Whether people may add images and documents.", t.boolean),
     created_at: CreatedAt,
     updated_at: UpdatedAt,

@@ -105,6 +105,7 @@ export const webhookTopics = {
   "handoff.completed": "An agent handed a conversation over to another one.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
+  "label.rolled_back": "The server rolled a label of an agent back, because its runs failed or were scored too low.",
   "alert.opened": "Something needs attention.",
   "alert.closed": "What needed attention is resolved.",
   "cell.failover": "A node of the cluster went silent, and another one took over.",

@@ -65,6 +65,11 @@ export const ClientToken = t.named(
     id: Id,
     token: t.about("What a browser sends in place of an API key.", t.text),
     agent_id: t.about("The agent whose runs it starts and reads.", t.text),
+    version: t.about(
+      "The version of the agent for its runs; null: the newest, or that of the label.",
+      t.orNull(t.integer),
+    ),
+    label: t.about("The label of the agent that chooses the version at each run; null: none.", t.orNull(t.text)),
     thread_id: t.about("The only thread that it sees; null: it is not bound to one.", t.orNull(t.text)),
     run_id: t.about("The only run that it sees; null: it is not bound to one.", t.orNull(t.text)),
     user_id: t.about(

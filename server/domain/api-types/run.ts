@@ -185,6 +185,7 @@ const run = {
     "The agent that answers since the newest handoff; absent where there was none.",
     t.optional(t.text),
   ),
+  agent_label: t.about("The label by which the request named the agent's version; null: none.", t.orNull(t.text)),
   model: ModelName,
   models: t.about("Its models in their order, where there are several.", t.optional(t.list(t.text))),
   status: t.about(

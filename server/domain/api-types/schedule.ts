@@ -13,6 +13,11 @@ const Failure = t.named(
 export const Schedule = resource("Schedule", "schedule", {
   name: Name,
   agent_id: AgentId,
+  version: t.about(
+    "The version of the agent; null: the newest at each run, or that of the label.",
+    t.orNull(t.integer),
+  ),
+  label: t.about("The label of the agent that chooses the version at each run; null: none.", t.orNull(t.text)),
   input: t.about("The input of each run.", Input),
   cron: t.about("Five fields: minute, hour, day of month, month, day of week.", t.text),
   timezone: t.about("A name of the IANA database, such as `Europe/Berlin`.", t.text),

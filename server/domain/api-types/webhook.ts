@@ -21,6 +21,7 @@ import {
   UpdatedAt,
 } from "./fields.ts";
 import { File } from "./file.ts";
+import { RolledBackLabel } from "./label.ts";
 import { Run } from "./run.ts";
 import { choiceOf, ErrorOrNull, envelope, eventName, resource, told } from "./schema.ts";
 
@@ -198,6 +199,13 @@ const dataOf = {
   ),
   "file.ready": ofFile,
   "file.failed": ofFile,
+  "label.rolled_back": t.named(
+    "WebhookLabelData",
+    t.object({
+      object: t.about("The label as it is now, and what it was rolled back from.", RolledBackLabel),
+      truncated,
+    }),
+  ),
   "alert.opened": ofAlert,
   "alert.closed": ofAlert,
   "cell.failover": t.named(

@@ -4,9 +4,9 @@ type ProtocolAgent = ReturnType<AgentStore["throughProtocol"]>[number];
 
 export const protocolVersion = "1.0";
 
-/** Returns the agent card of the A2A protocol. */
-export function cardOf({ id, name, description, version }: ProtocolAgent, publicUrl: string) {
-  const url = `${publicUrl}/a2a/v1/agents/${id}`;
+/** Returns the agent card of the A2A protocol; `reference` is the agent with the label or the version that is asked for. */
+export function cardOf({ id, name, description, version }: ProtocolAgent, publicUrl: string, reference: string) {
+  const url = `${publicUrl}/a2a/v1/agents/${reference}`;
   const summary = description ?? `The agent ${name}.`;
   return {
     name,

@@ -5,7 +5,7 @@ import { a2aRoutes } from "./routes.ts";
 import { createA2aServer } from "./server.ts";
 
 /** Agents for other agents, by the Agent2Agent protocol. */
-export function createA2a({ base, http, agents, webhooks, runs }: ProtocolModules): ProtocolPlugin {
+export function createA2a({ base, http, agents, resolver, webhooks, runs }: ProtocolModules): ProtocolPlugin {
   const { publicUrl, abortSignalOf } = base;
   return ({ identify, noLongerValid, api }) => {
     const operations = createOperations({
@@ -20,6 +20,6 @@ export function createA2a({ base, http, agents, webhooks, runs }: ProtocolModule
       publicUrl,
       idempotency: http.idempotency,
     });
-    return a2aRoutes(createA2aServer({ agents: agents.store, operations, identify, publicUrl }));
+    return a2aRoutes(createA2aServer({ agents: agents.store, resolver, operations, identify, publicUrl }));
   };
 }

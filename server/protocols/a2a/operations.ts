@@ -40,6 +40,8 @@ interface Asked {
   request: Request;
   principal: Principal;
   agentId: string;
+  /** How new runs name the agent, perhaps with a label or a version. */
+  reference: string;
   params: Params;
   /** Wraps each streamed message. */
   wrap: Wrap;
@@ -84,11 +86,11 @@ export function createOperations(deps: Deps): Record<string, Operation> {
   }
 
   async function begin(asked: Asked, sent: ParsedMessage): Promise<{ run: TaskRun; from: number }> {
-    const { request, principal, agentId } = asked;
+    const { request, principal, reference } = asked;
     const { id, token } = principal;
     const thread_id = sent.contextId ?? principal.token?.thread_id ?? "new";
-    const body = { agent_id: agentId, input: sent.text, thread_id, if_thread_busy: "queue" };
-    const answer = await api(request, "POST", "/v1/runs", body, keyOf([token?.id ?? id, agentId, sent]));
+    const body = { agent_id: reference, input: sent.text, thread_id, if_thread_busy: "queue" };
+    const answer = await api(request, "POST", "/v1/runs", body, keyOf([token?.id ?? id, reference, sent]));
     if (answer.status >= 400) throw toA2aError(answer);
     return { run: answer.body, from: 0 };
   }
@@ -202,9 +204,9 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       return stream(asked, run, 0, runs.standing(asked.principal, run.id).seq);
     },
 
-    async getExtendedAgentCard({ principal, agentId }) {
+    async getExtendedAgentCard({ principal, agentId, reference }) {
       const agent = agents.throughProtocol(principal, "a2a").find(({ id }) => id === agentId);
-      return cardOf(requireValue(agent, `The agent ${agentId}`), publicUrl());
+      return cardOf(requireValue(agent, `The agent ${agentId}`), publicUrl(), reference);
     },
 
     async createTaskPushNotificationConfig(asked) {

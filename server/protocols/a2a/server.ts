@@ -1,4 +1,5 @@
 import { noSuch } from "../../domain/error-messages.ts";
+import { isRefusal } from "../../domain/errors.ts";
 import { closesConnection, toAppError } from "../../http/errors.ts";
 import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readBody } from "../../http/json-body.ts";
@@ -9,7 +10,10 @@ import { isNumber } from "../../lib/exact-numbers.ts";
 import { hashJson } from "../../lib/hash.ts";
 import { hasParts, isObject } from "../../lib/json.ts";
 import { requireValue } from "../../lib/require-value.ts";
+import { decodeUri } from "../../lib/safe-string.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
+import type { AgentResolver } from "../../resources/labels/module.ts";
+import { type NamedAgent, readNamedAgent } from "../named-agent.ts";
 import { cardOf, protocolVersion } from "./card.ts";
 import type { Wrap } from "./dialect.ts";
 import { A2aError, thrownAs } from "./errors.ts";
@@ -17,6 +21,7 @@ import type { Operation } from "./operations.ts";
 
 interface Deps {
   agents: AgentStore;
+  resolver: AgentResolver;
   operations: Record<string, Operation>;
   identify: ProtocolAccess["identify"];
   publicUrl: () => string;
@@ -25,16 +30,33 @@ interface Deps {
 type Json = Record<string, unknown>;
 type Answered = Record<string, unknown>;
 
+/** The sender of a request, and the agent that it is for. */
+interface Caller {
+  principal: Principal;
+  agentId: string;
+  reference: string;
+}
+
 /** The protocol's two bindings, over the same operations. */
-export function createA2aServer({ agents, operations, identify, publicUrl }: Deps) {
+export function createA2aServer({ agents, resolver, operations, identify, publicUrl }: Deps) {
   /** Authenticates a request for an agent. Throws "not found" for agents that have not opted in. */
-  function admit(request: Request, headers: Answered, agentId: string): Principal {
+  function admit(request: Request, headers: Answered, agentName: string): Caller {
     const principal = identify(request, headers, "reads_per_minute");
+    const { id: agentId, reference } = named(principal, agentName);
     agentOf(principal, agentId);
     const version = request.headers.get("a2a-version") ?? new URL(request.url).searchParams.get("A2A-Version");
     if (version && !version.startsWith("1."))
       throw new A2aError("VERSION_NOT_SUPPORTED", `This agent speaks ${protocolVersion}.`);
-    return principal;
+    return { principal, agentId, reference };
+  }
+
+  /** Clients send the @ of a label plain or escaped. */
+  function named(principal: Principal, text: string): NamedAgent {
+    try {
+      return readNamedAgent(resolver, principal, decodeUri(text) ?? text);
+    } catch (error) {
+      throw isRefusal(error, "resource_not_found") ? new A2aError("TASK_NOT_FOUND", noSuch("agent")) : error;
+    }
   }
 
   function agentOf(principal: Principal, agentId: string) {
@@ -59,7 +81,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   }
 
   /** JSON-RPC 2.0. */
-  async function rpc(request: Request, headers: Answered, agentId: string): Promise<Response> {
+  async function rpc(request: Request, headers: Answered, agentName: string): Promise<Response> {
     let id: unknown = null;
     const wrap: Wrap = (message) => ({
       jsonrpc: "2.0",
@@ -67,7 +89,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       ...("error" in message ? { error: message.error.rpc() } : message),
     });
     try {
-      const principal = admit(request, headers, agentId);
+      const caller = admit(request, headers, agentName);
       const { jsonrpc, method, params = {}, id: requestId } = await bodyOf(request);
       id = typeof requestId === "string" || isNumber(requestId) ? requestId : null;
       if (jsonrpc !== "2.0" || typeof method !== "string")
@@ -75,7 +97,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       if (!hasParts(params)) throw new A2aError("INVALID_PARAMS", "params: expected an object.");
       const operation = /^[A-Z]/.test(method) ? operationNamed(method) : undefined;
       if (!operation) throw new A2aError("METHOD_NOT_FOUND", `There is no method ${method}.`);
-      const result = await operation({ request, principal, agentId, params: params as Json, wrap });
+      const result = await operation({ request, ...caller, params: params as Json, wrap });
       return result instanceof Response ? result : json(200, wrap({ result }));
     } catch (thrown) {
       const error = asA2a(thrown);
@@ -85,11 +107,11 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   }
 
   /** HTTP with JSON. */
-  async function rest(request: Request, headers: Answered, agentId: string): Promise<Response> {
+  async function rest(request: Request, headers: Answered, agentName: string): Promise<Response> {
     try {
-      const principal = admit(request, headers, agentId);
+      const caller = admit(request, headers, agentName);
       const { pathname, searchParams } = new URL(request.url);
-      const path = pathname.slice(pathname.indexOf(agentId) + agentId.length);
+      const path = pathname.replace(/^\/a2a\/v1\/agents\/[^/]+/, "");
       const [name, of] = operationAt(request.method, path) ?? [];
       if (!name) throw new A2aError("METHOD_NOT_FOUND", noSuch("address"));
       const body =
@@ -98,7 +120,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
           : ((await inCamelCase(Object.fromEntries(searchParams))) as Json);
       const wrap: Wrap = (message) => ("error" in message ? message.error.http() : message.result);
       const operate = requireValue(operationNamed(name), name);
-      const result = await operate({ request, principal, agentId, params: { ...body, ...of }, wrap });
+      const result = await operate({ request, ...caller, params: { ...body, ...of }, wrap });
       return result instanceof Response ? result : json(200, result, undefined, typeFor(request));
     } catch (thrown) {
       const error = asA2a(thrown);
@@ -109,10 +131,11 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   return {
     rpc,
     rest,
-    card(request: Request, headers: Answered, agentId: string): Response {
+    card(request: Request, headers: Answered, agentName: string): Response {
       try {
-        const agent = agentOf(admit(request, headers, agentId), agentId);
-        const card = cardOf(agent, publicUrl());
+        const { principal, agentId, reference } = admit(request, headers, agentName);
+        const agent = agentOf(principal, agentId);
+        const card = cardOf(agent, publicUrl(), reference);
         const answer = json(200, card);
         answer.headers.set("cache-control", "private, max-age=60");
         answer.headers.set("last-modified", new Date(agent.updated_at).toUTCString());

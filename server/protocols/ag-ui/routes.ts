@@ -6,6 +6,7 @@ import { invalid } from "../../http/errors.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import { firstItem } from "../../lib/collections.ts";
+import { decodeUri } from "../../lib/safe-string.ts";
 import { sseHeaders } from "../../lib/sse.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { CreateRun } from "../../runs/schema.ts";
@@ -28,7 +29,6 @@ const read = readerOf(RunAgentInput);
 
 /** Routes of AG-UI. Every operation goes through the API, with its key and its rules. */
 export function agUiRoutes({ agents, ...deps }: Deps) {
-  const { identify } = deps;
   const conversations = createConversations(deps);
 
   async function run(talk: Talk, body: RunAgentInput): Promise<Response> {
@@ -122,9 +122,9 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
   return new Elysia({ prefix: "/ag-ui/v1/agents/:id" }).post(
     "/",
     async ({ request, set, params: { id } }) => {
-      // Each request counts as a read; the API requests that it makes are counted too.
-      const principal = identify(request, set.headers, "reads_per_minute");
-      return run({ request, agentId: id, principal }, read(await readJsonBody(request)));
+      // Clients send the @ of a label plain or escaped.
+      const talk = conversations.talkOf(request, set.headers, decodeUri(id) ?? id);
+      return run(talk, read(await readJsonBody(request)));
     },
     { parse: "none", ...withDeclaration({ needsRoom: false }) },
   );

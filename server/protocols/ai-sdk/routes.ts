@@ -6,6 +6,7 @@ import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import { firstItem } from "../../lib/collections.ts";
 import { jsonOrText } from "../../lib/json.ts";
+import { decodeUri } from "../../lib/safe-string.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import {
   type ApiMessage,
@@ -32,16 +33,11 @@ interface Sent {
 
 /** Routes for `useChat` of the AI SDK. Every operation goes through the API, with its key and its rules. */
 export function aiSdkRoutes({ agents, ...deps }: Deps) {
-  const { identify } = deps;
   const conversations = createConversations(deps);
   const { must } = conversations;
 
-  // Each request counts as a read; the API requests that it makes are counted too.
-  const talkOf = ({ request, set, params: { id } }: Sent): Talk => ({
-    request,
-    agentId: id,
-    principal: identify(request, set.headers, "reads_per_minute"),
-  });
+  const talkOf = ({ request, set, params: { id } }: Sent): Talk =>
+    conversations.talkOf(request, set.headers, agentIn(id));
 
   async function send(context: Sent): Promise<Response> {
     const talk = talkOf(context);
@@ -110,6 +106,9 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
 }
 
 const userIn = ({ request }: Sent): string | null => new URL(request.url).searchParams.get("user_id");
+
+// Clients send the @ of a label plain or escaped.
+const agentIn = (segment: string): string => decodeUri(segment) ?? segment;
 
 const noContent = (): Response => new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
 

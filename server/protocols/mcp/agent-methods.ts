@@ -50,12 +50,17 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     });
   }
 
-  async function callAgent(asked: MethodArguments, agent: ProtocolAgent, args: Params): Promise<object | Response> {
+  async function callAgent(
+    asked: MethodArguments,
+    agent: ProtocolAgent,
+    args: Params,
+    choice: string,
+  ): Promise<object | Response> {
     const { request, peer, id, params } = asked;
     const run = runInputOf(agent, args);
     if (typeof run === "string") return failure(run);
     const metadata = { mcp_request: JSON.stringify(id), ...(peer.session !== null && { mcp_session: peer.session }) };
-    const answer = await api(request, "POST", "/v1/runs", { agent_id: agent.id, ...run, metadata });
+    const answer = await api(request, "POST", "/v1/runs", { agent_id: agent.id + choice, ...run, metadata });
     if (answer.status === 400 || answer.status === 409) return failure(messageOf(answer));
     if (answer.status >= 400) throw toRpcError(answer);
     return follow(asked, { run_id: answer.body.id, id, progressToken: progressTokenOf(params) }, 0);
@@ -112,11 +117,13 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
         const { name, arguments: args = {}, requestState } = asked.params;
         if (!hasParts(args)) throw invalidParams("arguments: expected an object.");
         if (name === searchName) return search(asked, args as Params);
-        const agent = agentsByTool(asked.principal).get(toSafeString(name));
+        // Behind an @, a client may choose a label or a version of the agent.
+        const [, tool = "", choice = ""] = /^([^@]*)(@.*)?$/s.exec(toSafeString(name)) ?? [];
+        const agent = agentsByTool(asked.principal).get(tool);
         if (!agent) throw invalidParams(`There is no tool ${toSafeString(name)}.`);
         if (asked.peer.session === null && typeof requestState === "string")
           return continueRun(asked, agent, requestState);
-        return callAgent(asked, agent, args as Params);
+        return callAgent(asked, agent, args as Params, choice);
       },
 
       async "resources/list"({ request, principal }) {

@@ -1,4 +1,5 @@
-import { AppError } from "../../domain/errors.ts";
+import { AppError, isRefusal } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { nameOf, permissions } from "../../domain/scope.ts";
 import { agentConditions } from "../../http/auth.ts";
@@ -7,9 +8,11 @@ import type { Principal } from "../../http/principal.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import { textBefore } from "../../lib/text-before.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
+import type { AgentResolver } from "../../resources/labels/module.ts";
 import type { ModelCatalog } from "../../resources/model-connections/model-catalog.ts";
 import type { PriceStore } from "../../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../../resources/model-connections/store.ts";
+import { type NamedAgent, readNamedAgent } from "../named-agent.ts";
 import type { ApiCalls } from "./api-calls.ts";
 import { noModel } from "./errors.ts";
 import { embedderId } from "./stores/embeddings.ts";
@@ -17,6 +20,7 @@ import { embedderId } from "./stores/embeddings.ts";
 /** Dependencies of the models: agents and connections. */
 export interface ModelDeps {
   agents: AgentStore;
+  resolver: AgentResolver;
   connections: ConnectionStore;
   prices: PriceStore;
   catalog: ModelCatalog;
@@ -41,6 +45,7 @@ interface Model {
  */
 export function createModels({
   agents,
+  resolver,
   connections,
   prices,
   catalog,
@@ -68,14 +73,26 @@ export function createModels({
     return creation;
   }
 
+  /** Returns the agent of a name, perhaps with a label or a version. Throws for a name that none has, or several. */
+  function requireNamed(principal: Principal, model: string): NamedAgent {
+    if (isId("agent", model)) throw noModel(model);
+    try {
+      return readNamedAgent(resolver, principal, model);
+    } catch (error) {
+      throw isRefusal(error, "resource_not_found") ? noModel(model) : error;
+    }
+  }
+
   return {
     /** Returns the agent of a model name, and creates it if needed. Throws `resource_not_found`. */
-    async agentOf(request: Request, principal: Principal, model: string): Promise<string> {
-      if (agents.has(principal, model)) return model;
+    async agentOf(request: Request, principal: Principal, model: string): Promise<NamedAgent> {
+      if (agents.has(principal, model)) return { id: model, reference: model };
       const existingAgent = agentsByName(principal).get(model);
-      if (existingAgent) return existingAgent.id;
-      if (!mayMake(principal) || !connections.isAvailable(model, principal.environment)) throw noModel(model);
-      return make(request, principal, model);
+      if (existingAgent) return { id: existingAgent.id, reference: existingAgent.id };
+      if (!mayMake(principal) || !connections.isAvailable(model, principal.environment))
+        return requireNamed(principal, model);
+      const id = await make(request, principal, model);
+      return { id, reference: id };
     },
 
     async list(principal: Principal): Promise<Model[]> {
@@ -99,7 +116,8 @@ export function createModels({
       if (agents.has(principal, id)) return modelOf(agents.get(principal, id));
       const there = agentsByName(principal).get(id);
       if (there) return modelOf(there, id);
-      if (!mayMake(principal) || !connections.isAvailable(id, principal.environment)) throw noModel(id);
+      if (!mayMake(principal) || !connections.isAvailable(id, principal.environment))
+        return modelOf(agents.get(principal, requireNamed(principal, id).id), id);
       return unmadeOf(id);
     },
   };

@@ -11,7 +11,14 @@ export function createOpenAi(modules: ProtocolModules): ProtocolPlugin[] {
   const { store: connections, prices, catalog } = modules.connections;
   const { embedders, stores, entries } = modules.memory;
   const { store: runs, tail, openStream } = modules.runs;
-  const models = { agents: modules.agents.store, connections, prices, catalog, making: new Map() };
+  const models = {
+    agents: modules.agents.store,
+    resolver: modules.resolver,
+    connections,
+    prices,
+    catalog,
+    making: new Map(),
+  };
   return [
     (access) => openAiRoutes({ ...access, ...models, runs, journal, openStream }),
     (access) => conversationRoutes(access),

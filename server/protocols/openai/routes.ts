@@ -33,13 +33,14 @@ export function openAiRoutes({ identify, noLongerValid, api, forward, runs, jour
 
   async function completion(request: Request, principal: Principal): Promise<Response> {
     const parsedBody = read(await readJsonBody(request));
-    const body = { ...parsedBody, model: await models.agentOf(request, principal, parsedBody.model) };
+    const agent = await models.agentOf(request, principal, parsedBody.model);
+    const body = { ...parsedBody, model: agent.reference };
     const chatRequest = readChat(body);
     const { results } = chatRequest;
     const askingRun = results && askingRunOf(runs, principal, results, (place) => `messages[${place}].tool_call_id`);
-    if (askingRun && askingRun.agent_id !== body.model) await handOver(must, request, askingRun.id);
+    if (askingRun && askingRun.agent_id !== agent.id) await handOver(must, request, askingRun.id);
     const place =
-      results && askingRun?.agent_id === body.model
+      results && askingRun?.agent_id === agent.id
         ? await submit(request, askingRun.id, results)
         : await create(
             request,

@@ -28,6 +28,7 @@ import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
 import { skillTools } from "./skill-tools.ts";
+import type { VersionStore } from "./versions.ts";
 
 export interface AgentSnapshotOptions {
   /** Returns the snippet that an agent names, with its text; null if there is none. */
@@ -43,6 +44,7 @@ interface Pinned extends AgentSnapshotOptions {
   rows: ReturnType<typeof createScopedTable<typeof agents>>;
   attached: AttachedTools;
   factsOf(scope: Scope): FactsOf;
+  versions: VersionStore;
 }
 
 /** Builds the snapshots of agents that runs pin. */
@@ -55,11 +57,25 @@ export function createAgentSnapshots({
   toolSnapshots,
   pinnedSnippet = () => null,
   pinSkills,
+  versions,
 }: Pinned) {
   const plain = db.kept.rows(
-    (project_id: string, environment: Environment, id: string) => buildSnapshot({ project_id, environment }, id, {}),
+    (project_id: string, environment: Environment, id: string, version: string) =>
+      buildSnapshot({ project_id, environment }, id, {}, version === newest ? null : Number(version)),
     { bytesOf: estimateJsonSize },
   );
+
+  /** Returns what a version of the agent is; null: the newest. Throws if there is none. */
+  function definitionAt(scope: Scope, id: string, version: number | null) {
+    const row = rows.find(scope, id);
+    if (version === null || version === row.version) {
+      const { name, model, definition } = row;
+      const tools = () => attached.of(scope, id);
+      return { name, model, version: row.version, stored: readDefinition<Definition>(definition), tools };
+    }
+    const { name, model, tools, ...stored } = versions.definition(scope, id, version);
+    return { name, model, version, stored, tools: () => tools };
+  }
 
   /** Throws for a tool or model that no agent of an agent-bound key uses. */
   function requireOwn(scope: Viewer, { tools = [], ...named }: AgentOverrides, prefix = "overrides."): void {
@@ -75,33 +91,37 @@ export function createAgentSnapshots({
       throw new AppError("model_not_available", `${param}: None of this key's agents has this model.`, { param });
   }
 
-  const handoffsOf = (scope: Scope) => (id: string) => {
-    const row = rows.get(scope, id);
-    return row ? readDefinition<Definition>(row.definition).handoffs : [];
+  const handoffsOf = (scope: Scope, root: string, version: number | null) => (id: string) => {
+    if (!rows.get(scope, id)) return [];
+    return definitionAt(scope, id, id === root ? version : null).stored.handoffs ?? [];
   };
 
-  /** Returns the agent with those that its runs can reach by handoffs. */
-  function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
-    const agent = buildAlone(scope, id, overrides);
-    const reached = reachedBy(id, handoffsOf(scope)).filter((each) => rows.get(scope, each));
+  /** Returns the ids of the agents that runs of this version can reach by handoffs. */
+  const reachedFrom = (scope: Scope, id: string, version: number | null): string[] =>
+    reachedBy(id, handoffsOf(scope, id, version)).filter((each) => rows.get(scope, each));
+
+  /** Returns a version of the agent with the agents that its runs can reach by handoffs. */
+  function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides, version: number | null): AgentSnapshot {
+    const agent = buildAlone(scope, id, overrides, version);
+    const reached = reachedFrom(scope, id, version);
     if (reached.length === 0) return agent;
     const ids = new Set([id, ...reached]);
-    const team = reached.map((each) => withinTeam(buildAlone(scope, each, {}), ids));
+    const team = reached.map((each) => withinTeam(buildAlone(scope, each, {}, null), ids));
     return { ...withinTeam(agent, ids), team };
   }
 
-  function buildAlone(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
-    const row = rows.find(scope, id);
+  function buildAlone(scope: Scope, id: string, overrides: AgentOverrides, version: number | null): AgentSnapshot {
+    const row = definitionAt(scope, id, version);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: toolIds, model: one, models: several, ...different } = overrides;
-    const stored = readDefinition<Definition>(row.definition);
+    const { stored } = row;
     const models = several ?? (one === undefined ? stored.models : undefined);
     const model = models?.[0] ?? one ?? row.model;
     const model_settings = settingsAt(model, { model: row.model, settings: stored.model_settings });
     const definition = overrideDefinition({ ...stored, models, model_settings }, different);
     const { memory } = definition;
     checkJudges(models ?? [model], definition.guardrails);
-    const references = toolIds ? attached.require(scope, toolIds, "overrides.") : attached.of(scope, id);
+    const references = toolIds ? attached.require(scope, toolIds, "overrides.") : row.tools();
     if (toolIds) requireUniqueNames(memory, references, factsOf(scope), "overrides.");
     const { tools, unavailable } = toolSnapshots(
       scope,
@@ -144,14 +164,29 @@ export function createAgentSnapshots({
   };
 
   return {
-    /** Returns the agent and those that its runs can reach by handoffs. */
-    reached: (scope: Scope, id: string): string[] => [id, ...reachedBy(id, handoffsOf(scope))],
-    /** Returns the agent as a run pins it, with the run's overrides applied. */
-    snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
-      if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);
+    /** Returns a version of the agent (null: the newest) as a run pins it, with the run's overrides applied. */
+    snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}, version: number | null = null): AgentSnapshot {
+      if (Object.keys(overrides).length === 0)
+        return plain.of(scope.project_id, scope.environment, id, String(version ?? newest));
       rows.find(scope, id);
       requireOwn(scope, overrides);
-      return buildSnapshot(scope, id, overrides);
+      return buildSnapshot(scope, id, overrides, version);
+    },
+    /** Ids of the tools that a run of this version would have; empty if there is no such agent. */
+    toolIds(
+      scope: Scope,
+      id: string,
+      { tools }: AgentOverrides = {},
+      version: number | null = null,
+    ): readonly string[] {
+      if (!rows.get(scope, id)) return tools ?? [];
+      const own =
+        tools ??
+        definitionAt(scope, id, version)
+          .tools()
+          .map((each) => each.id);
+      const ofOthers = reachedFrom(scope, id, version).flatMap((each) => attached.of(scope, each));
+      return [...own, ...ofOthers.map((each) => each.id)];
     },
     /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
     edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {
@@ -171,6 +206,8 @@ export function createAgentSnapshots({
     },
   };
 }
+
+const newest = "newest";
 
 /**
  * Returns the settings for a model that replaces the agent's own. Another connection's server gets neither the headers,

@@ -9,7 +9,6 @@ import { invalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { cachedJson } from "../../http/response.ts";
 import type { Condition } from "../../http/row-filter.ts";
-import type { AgentOverrides } from "../../http/schemas.ts";
 import { onlyNamed, writeOrTry } from "../../http/set-by-name.ts";
 import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
@@ -94,6 +93,7 @@ export function createAgentStore({
     toolSnapshots,
     pinnedSnippet,
     pinSkills: skills.pin,
+    versions,
   });
   /** Completes the skills that the request names, beside those that the agent has. */
   const withSkills = <Input extends CreateAgent | UpdateAgent>(
@@ -264,11 +264,6 @@ export function createAgentStore({
     set,
     /** Throws if there is no such agent. */
     get: ({ project_id, environment }: Scope, id: string) => agentCache.of(project_id, environment, id),
-    /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
-    toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
-      pins
-        .reached(scope, id)
-        .flatMap((each, index) => (index === 0 && tools) || attached.of(scope, each).map((tool) => tool.id)),
     has: hasAgent,
     /** Agents that the viewer may use through a protocol, oldest first, without their tools. */
     throughProtocol: (viewer: Viewer, protocol: ProtocolName) =>

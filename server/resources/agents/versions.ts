@@ -10,6 +10,8 @@ import { readDefinition, type VersionDefinition, withoutScript } from "./definit
 
 type Row = typeof agentVersions.$inferSelect;
 
+export type VersionStore = ReturnType<typeof createVersionStore>;
+
 /** Definitions of agents by version. Rows are only inserted. */
 export function createVersionStore({ orm }: Db) {
   const ofAgent = ({ project_id, environment }: Scope, id: string) =>
@@ -19,7 +21,17 @@ export function createVersionStore({ orm }: Db) {
       eq(agentVersions.agent_id, id),
     );
 
+  const find = (scope: Scope, id: string, version: number): Row =>
+    orm
+      .select()
+      .from(agentVersions)
+      .where(and(ofAgent(scope, id), eq(agentVersions.version, version)))
+      .get() ?? throwNotFound();
+
   return {
+    /** Returns what a version consisted of; the tools by their ids, as they are now. */
+    definition: (scope: Scope, id: string, version: number): VersionDefinition =>
+      readDefinition<VersionDefinition>(find(scope, id, version).definition),
     /** Call inside a write. */
     add(
       { project_id, environment }: Scope,
@@ -32,15 +44,7 @@ export function createVersionStore({ orm }: Db) {
       const row = { project_id, environment, agent_id: id, version, definition, metadata, created_at_ms: at };
       orm.insert(agentVersions).values(row).run();
     },
-    get(scope: Scope, id: string, version: number) {
-      const row =
-        orm
-          .select()
-          .from(agentVersions)
-          .where(and(ofAgent(scope, id), eq(agentVersions.version, version)))
-          .get() ?? throwNotFound();
-      return toVersion(row);
-    },
+    get: (scope: Scope, id: string, version: number) => toVersion(find(scope, id, version)),
     /** Versions before the given one, newest first. */
     async list(scope: Scope, id: string, limit: number, before: number) {
       const newest = orm

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { chatAccesses } from "../../domain/chat-page.ts";
 import { limits } from "../../domain/limits.ts";
-import { Budget } from "../../http/schemas.ts";
+import { Budget, versionChoice } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf, orNull, partial } from "../../lib/schema.ts";
 
 const ChatLimitsInput = named(
@@ -33,6 +33,10 @@ export const PutChatPage = closedObject({
   budget: about(
     "What each run that is started there may spend at most; null: what the agent may. Default: null.",
     Type.Optional(orNull(Budget)),
+  ),
+  label: about(
+    "A label of the agent, read at each run; null: the newest version. Default: null.",
+    Type.Optional(orNull(versionChoice.label)),
   ),
   files: about("Whether people may add images and documents. Default: false.", Type.Optional(Type.Boolean())),
 });

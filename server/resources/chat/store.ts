@@ -29,13 +29,23 @@ export interface OpenPage extends Scope, ChatSettings {
 interface ChatPageStoreOptions extends StoreBase {
   seal: Seal;
   hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Throws unless the agent has this label. */
+  requireLabel: (viewer: Viewer, agentId: string, label: string) => void;
   publicUrl: PublicUrl;
 }
 
 export type ChatPageStore = ReturnType<typeof createChatPageStore>;
 
 /** Stores the chat pages on which people talk with agents without an API key. */
-export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now = Date.now }: ChatPageStoreOptions) {
+export function createChatPageStore({
+  db,
+  audit,
+  seal,
+  hasAgent,
+  requireLabel,
+  publicUrl,
+  now = Date.now,
+}: ChatPageStoreOptions) {
   const { sqlite } = db;
   const read = createReader(chatPages);
   const columns = "project_id, environment, agent_id, id, settings, sealed, created_at_ms, updated_at_ms";
@@ -106,6 +116,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
       agent_id,
       ...row.settings,
       files: row.settings.files ?? false,
+      label: row.settings.label ?? null,
       url: row.settings.access === "link" ? `${address}#${seal.open(row.sealed, contextOf(row.id))}` : address,
       created_at: timestamp(row.created_at_ms),
       updated_at: timestamp(row.updated_at_ms),
@@ -119,15 +130,16 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
 
     /** Creates or replaces the page; its link stays. */
     async put(author: Author & Viewer, agentId: string, input: PutChatPage) {
-      const { access, title = null, budget = null, files = false } = input;
+      const { access, title = null, budget = null, files = false, label = null } = input;
       const limits = { ...defaultChatLimits.limits, ...input.limits };
       const visitor_limits = { ...defaultChatLimits.visitor_limits, ...input.visitor_limits };
       return await db.write(() => {
         const before = find(author, agentId);
+        if (label !== null) requireLabel(author, agentId, label);
         const at = now();
         const row = keep(author, {
           ...(before ?? { ...newLink(), agent_id: agentId, created_at_ms: at }),
-          settings: { access, title, limits, visitor_limits, budget, files },
+          settings: { access, title, limits, visitor_limits, budget, files, label },
           updated_at_ms: at,
         });
         audit.note(author, "chat_page.set", agentId, { access });

@@ -1,3 +1,4 @@
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import type { Budget } from "../../domain/budget-schema.ts";
 import type { ChatLimits } from "../../domain/chat-page.ts";
 import { noSuch } from "../../domain/error-messages.ts";
@@ -18,7 +19,8 @@ import type { KeyStore } from "./store.ts";
 
 /** Looks up what a token is bound to. Throws for ids that the viewer does not see. */
 export interface Bound {
-  hasAgent(viewer: Viewer, id: string): boolean;
+  /** Returns the agent and the version that a request names. */
+  agent(viewer: Viewer, reference: { agent_id: string; version: number | null; label: string | null }): AgentChoice;
   /** User that the thread is for. */
   threadOwner(viewer: Viewer, id: string): { user_id: string | null };
   run(viewer: Viewer, id: string): { agent_id: string };
@@ -31,6 +33,9 @@ interface Sealed extends Bounds {
   id: string;
   key_id: string;
   agent_id: string;
+  /** The agent's version, or the label that chooses it. Absent: the newest. */
+  version?: number;
+  label?: string;
   scopes: ClientScope[];
   limits: ClientLimits;
   budget: Budget | null;
@@ -46,6 +51,7 @@ export interface TokenPage extends Scope {
   visitor_limits: ChatLimits;
   budget: Budget | null;
   files?: boolean;
+  label?: string | null;
   project_limits: Identity["limits"];
   runsBefore: Share["runsBefore"];
 }
@@ -79,7 +85,13 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     if (principal.kind !== "key") throw new AppError("insufficient_scope", "Client tokens are made with API keys.");
     requireScopes(principal, input.scopes);
     const id = newId("client_token", now());
-    const bounds = boundsOf(principal, id, input);
+    const { version: givenVersion = null, label: givenLabel = null } = input;
+    const { agent_id, version, label } = bound.agent(principal, {
+      agent_id: input.agent_id,
+      version: givenVersion,
+      label: givenLabel,
+    });
+    const bounds = boundsOf(principal, id, { ...input, agent_id });
     const keyEnd = keys.get(principal, principal.id).expires_at;
     const end = Math.min(
       now() + input.expires_in * 1000,
@@ -88,7 +100,9 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     const sealed: Sealed = {
       id,
       key_id: principal.id,
-      agent_id: input.agent_id,
+      agent_id,
+      ...(version !== null && { version }),
+      ...(label !== null && { label }),
       ...bounds,
       ...variablesOf(principal, input),
       scopes: clientScopes.filter((scope) => input.scopes.includes(scope)),
@@ -97,7 +111,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
       expires_at_ms: end,
     };
     const { key_id, expires_at_ms, ...shown } = sealed;
-    return { object: "client_token" as const, ...shown, ...secretOf(principal, sealed) };
+    return { object: "client_token" as const, ...shown, version, label, ...secretOf(principal, sealed) };
   }
 
   /** Creates a short-lived token for a chat page's visitor; the page renews it. */
@@ -130,7 +144,6 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
   ): Bounds {
     if ([run_id, thread_id, user_id].filter((one) => one !== undefined).length > 1)
       throw invalid("agent_id", "Give at most one of run_id, thread_id and user_id.");
-    if (!bound.hasAgent(principal, agent_id)) throw invalid("agent_id", noSuch("agent"));
     if (run_id !== undefined) {
       if (orNull(() => bound.run(principal, run_id))?.agent_id !== agent_id)
         throw invalid("run_id", noSuch("run of the agent"));
@@ -162,7 +175,8 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     const shares = page ? sharesOf(page, sealed) : [{ of: "token" as const, name: sealed.id, limits }];
     const person = page && !is_visitor ? personIn(sealed) : undefined;
     const scopes = new Set(sealed.scopes);
-    const token: ClientToken = { ...rest, is_visitor, person, page: page?.agent_id, shares, scopes };
+    const pinned = page && { label: page.label ?? null };
+    const token: ClientToken = { ...rest, ...pinned, is_visitor, person, page: page?.agent_id, shares, scopes };
     const end = expired(token);
     if (end) throw end;
     return { ...maker, scopes: noScopes, agent_ids: [sealed.agent_id], token };

@@ -5,6 +5,7 @@ import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
 import type { AgentsModule } from "../agents/module.ts";
 import type { ChatModule } from "../chat/module.ts";
+import type { AgentResolver } from "../labels/module.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import type { ThreadsModule } from "../threads/module.ts";
 import { bearer, createKeyAuthenticate } from "./authenticate.ts";
@@ -35,6 +36,7 @@ interface Needs {
   http: HttpModule;
   projects: ProjectsModule;
   agents: AgentsModule;
+  resolver: AgentResolver;
   threads: ThreadsModule;
   /** Chat pages, which create tokens as keys do. */
   chat: ChatModule;
@@ -44,13 +46,24 @@ interface Needs {
 }
 
 /** API keys and client tokens. */
-export function createKeysModule({ base, options, http, projects, agents, threads, chat, run, runLimits }: Needs) {
+export function createKeysModule({
+  base,
+  options,
+  http,
+  projects,
+  agents,
+  resolver,
+  threads,
+  chat,
+  run,
+  runLimits,
+}: Needs) {
   const { keepExposedKeys: keepLive = false } = options;
   const { limiter, clientOf, onExposed } = http;
   const pages = chat.store;
   const keys = createKeyStore(base);
   const bound: Bound = {
-    hasAgent: agents.store.has,
+    agent: resolver.resolve,
     threadOwner: threads.store.ownerOf,
     run,
     variables: (viewer, agentId) => agents.store.snapshot(viewer, agentId).variables ?? [],

@@ -111,6 +111,7 @@ export const clientTokenRoutes = ({ auth, tokens }: { auth: Auth; tokens: Client
         needs: "read_or_run",
         needsRoom: false,
         creates: ClientToken,
+        errors: ["resource_not_found", "agent_ambiguous"],
       },
       body: CreateClientToken,
     });

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
 import { clientScopes, permissions } from "../../domain/scope.ts";
-import { Budget, idOf, Metadata, Subject, VariableValues } from "../../http/schemas.ts";
+import { AgentReference, Budget, idOf, Metadata, Subject, VariableValues, versionChoice } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf, orNull } from "../../lib/schema.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: limits.name_length });
@@ -49,7 +49,12 @@ const PerMinute = Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 }));
 
 /** Body of `POST /v1/client_tokens`. */
 export const CreateClientToken = closedObject({
-  agent_id: about("The agent whose runs it starts and reads.", idOf("agent")),
+  agent_id: about(
+    "The agent whose runs it starts and reads: its id, or its name, also as `name@label` or `name@version`.",
+    AgentReference,
+  ),
+  version: Type.Optional(versionChoice.version),
+  label: Type.Optional(versionChoice.label),
   thread_id: about("The only thread that it sees and speaks in.", Type.Optional(idOf("thread"))),
   run_id: about("The only run that it sees.", Type.Optional(idOf("run"))),
   user_id: about(

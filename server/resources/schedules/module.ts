@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../domain/run-event.ts";
 import type { Base, Module } from "../../http/module.ts";
 import type { Journals } from "../../storage/journal/module.ts";
-import type { AgentsModule } from "../agents/module.ts";
+import type { AgentResolver } from "../labels/module.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import { type ScheduleRoutes, scheduleRoutes } from "./routes.ts";
 import { createScheduleRuns } from "./schedule-runs.ts";
@@ -14,7 +14,7 @@ interface Needs {
   base: Base;
   journals: Journals;
   projects: ProjectsModule;
-  agents: AgentsModule;
+  resolver: AgentResolver;
   startRun: ScheduleRoutes["start"];
   runAsOf: ScheduleRoutes["runAsOf"];
   checkRun: ScheduleStoreOptions["checkRun"];
@@ -23,7 +23,7 @@ interface Needs {
 }
 
 /** Runs that start on a schedule. */
-export function createSchedulesModule({ base, journals, projects, agents, ...runs }: Needs) {
+export function createSchedulesModule({ base, journals, projects, resolver, ...runs }: Needs) {
   const { startRun, runAsOf, checkRun, checkInput } = runs;
   const { requireRoom, now } = base;
   const firings = createScheduleRuns(base);
@@ -36,7 +36,7 @@ export function createSchedulesModule({ base, journals, projects, agents, ...run
   });
   const schedules = createScheduleStore({
     ...base,
-    hasAgent: agents.store.has,
+    resolveAgent: resolver.resolve,
     checkRun,
     checkInput,
     onPlan: () => scheduler.arm(),

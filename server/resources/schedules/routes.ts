@@ -35,7 +35,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
         summary: "Create a schedule",
         needs: "admin",
         creates: Schedule,
-        errors: ["model_not_available"],
+        errors: ["model_not_available", "resource_not_found", "agent_ambiguous"],
       },
       body: CreateSchedule,
     })
@@ -63,7 +63,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
         summary: "Change a schedule, or enable or disable it",
         needs: "admin",
         returns: Schedule,
-        errors: ["model_not_available"],
+        errors: ["model_not_available", "agent_ambiguous"],
       },
       params,
       body: UpdateSchedule,

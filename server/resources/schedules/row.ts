@@ -26,6 +26,9 @@ export interface Definition {
   variables?: VariableValues | null;
   user_id: string | null;
   session_id: string | null;
+  /** The agent's version, or the label that chooses it. Absent in schedules of earlier versions. */
+  version?: number | null;
+  label?: string | null;
 }
 
 export const definitionOf = ({ definition }: Pick<Row, "definition">): Definition => definition as Definition;
@@ -50,12 +53,23 @@ export function runMetadata({ id, metadata }: Pick<Row, "id" | "metadata">): Rec
 
 /** Serializes a schedule for clients. */
 export function serializeSchedule(row: Row) {
-  const { input, overrides, budget, variables = null, user_id, session_id } = definitionOf(row);
+  const {
+    input,
+    overrides,
+    budget,
+    variables = null,
+    user_id,
+    session_id,
+    version = null,
+    label = null,
+  } = definitionOf(row);
   return {
     id: row.id,
     object: "schedule" as const,
     name: row.name,
     agent_id: row.agent_id,
+    version,
+    label,
     input,
     cron: row.cron,
     timezone: row.timezone,

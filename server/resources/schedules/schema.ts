@@ -1,19 +1,30 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { busyPolicies, catchUps, outcomes } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
-import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject, VariableValues } from "../../http/schemas.ts";
+import {
+  AgentOverrides,
+  AgentReference,
+  Budget,
+  changeableChoice,
+  idOf,
+  Metadata,
+  RunInput,
+  Subject,
+  VariableValues,
+} from "../../http/schemas.ts";
 import { nameFilter } from "../../http/set-by-name.ts";
 import { about, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const required = {
   name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
-  agent_id: about("The agent.", idOf("agent")),
+  agent_id: about("The agent: its id, or its name, also as `name@label` or `name@version`.", AgentReference),
   input: about("The input of each run.", RunInput),
   cron: about("Five fields: minute, hour, day of month, month, day of week.", Type.String({ maxLength: 256 })),
   timezone: about("A name of the IANA database, such as `Europe/Berlin`.", Type.String({ maxLength: 64 })),
 };
 
 const optional = {
+  ...changeableChoice,
   enabled: about("Whether it is in use.", Type.Boolean()),
   catch_up: about(
     "What happens to missed times: they are skipped, or one run makes up for all of them.",

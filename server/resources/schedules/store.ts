@@ -1,4 +1,4 @@
-import { noSuch } from "../../domain/error-messages.ts";
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import { newId } from "../../domain/ids.ts";
 import { inputFault } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -16,12 +16,12 @@ import { type Definition, definitionOf, noPlan, planAfter, type Row, serializeSc
 import type { CreateSchedule, UpdateSchedule } from "./schema.ts";
 
 export interface ScheduleStoreOptions extends StoreBase {
-  /** True if the viewer has such an agent. */
-  hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Returns the agent and the version that a request names. Throws unless each of them exists. */
+  resolveAgent: (viewer: Viewer, reference: AgentNamed) => AgentChoice;
   /** Throws if a run of this agent could not have these parameters. */
   checkRun: (
     viewer: Viewer,
-    agentId: string,
+    agent: AgentChoice,
     run: Pick<Definition, "overrides" | "variables" | "user_id" | "session_id">,
   ) => void;
   /** Throws if the input shows files that the viewer does not see. */
@@ -30,12 +30,14 @@ export interface ScheduleStoreOptions extends StoreBase {
   onPlan: () => void;
 }
 
+type AgentNamed = { agent_id: string } & Partial<Pick<Definition, "version" | "label">>;
+
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 export function createScheduleStore({
   db,
   audit,
-  hasAgent,
+  resolveAgent,
   checkRun,
   checkInput,
   onPlan,
@@ -58,20 +60,28 @@ export function createScheduleStore({
   function check(viewer: Viewer, row: Row, input: UpdateSchedule): void {
     const definition = definitionOf(row);
     const wrong = inputFault(definition.input, inputMost);
-    const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
     throwIfInvalid([
       ...nameIssues(input.name),
-      ...(isNew ? [fault("agent_id", noSuch("agent"))] : []),
       ...(wrong ? [fault(`input${wrong.path}`, wrong.message)] : []),
       ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
     ]);
     if (input.input !== undefined) checkInput(viewer, definition.input);
-    const { agent_id, overrides, variables, user_id, session_id } = input;
-    const isOther = [agent_id, variables, user_id, session_id].some((given) => given !== undefined);
-    if (isOther || overrides) checkRun(viewer, row.agent_id, definition);
+    const { agent_id, version, label, overrides, variables, user_id, session_id } = input;
+    const isOther = [agent_id, version, label, variables, user_id, session_id].some((given) => given !== undefined);
+    if (isOther || overrides) checkRun(viewer, choiceOf(row), definition);
   }
 
-  async function create(author: Author & Viewer, input: CreateSchedule) {
+  /** Returns the input with the agent that it names by its id, and with the version that belongs to it. */
+  function withAgent<Input extends UpdateSchedule>(viewer: Viewer, input: Input, before: Row | null): Input {
+    const { agent_id = before?.agent_id, version, label } = input;
+    const isNamed = input.agent_id !== undefined || version !== undefined || label !== undefined;
+    return agent_id === undefined || !isNamed
+      ? input
+      : { ...input, ...resolveAgent(viewer, { agent_id, version: version ?? null, label: label ?? null }) };
+  }
+
+  async function create(author: Author & Viewer, given: CreateSchedule) {
+    const input = withAgent(author, given, null);
     const at = now();
     const row = applyInput(blank(author, newId("schedule", at), at), input);
     check(author, row, input);
@@ -84,12 +94,13 @@ export function createScheduleStore({
     return serializeSchedule(row);
   }
 
-  async function update(author: Author & Viewer, id: string, input: UpdateSchedule) {
+  async function update(author: Author & Viewer, id: string, given: UpdateSchedule) {
     const known = find(author, id); // Checked first: an unknown schedule is a 404, whatever the body says.
+    const input = withAgent(author, given, known);
     check(author, applyInput(known, input), input);
     const row = await db.write(() => {
       const after = replanned(find(author, id), input);
-      audit.note(author, "schedule.updated", id, { name: after.name, changes: Object.keys(input) });
+      audit.note(author, "schedule.updated", id, { name: after.name, changes: Object.keys(given) });
       return rows.update(author, id, { ...after, updated_at_ms: now() });
     });
     onPlan();
@@ -141,6 +152,11 @@ export function createScheduleStore({
     },
   };
 }
+
+const choiceOf = (row: Row): AgentChoice => {
+  const { version = null, label = null } = definitionOf(row);
+  return { agent_id: row.agent_id, version, label };
+};
 
 const blank = ({ project_id, environment }: Scope, id: string, at: number): Row => ({
   project_id,

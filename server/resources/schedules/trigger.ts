@@ -123,9 +123,9 @@ export function createTrigger({
 
   async function handleRefusal(row: Row, turn: Turn, cause: unknown): Promise<void> {
     if (cause instanceof Superseded || !isRunning()) return;
-    const { code, message } = toAppError(cause);
+    const { code, message, param } = toAppError(cause);
     if (code === "internal_error") log.error("a schedule met a bug", { schedule_id: row.id, error: cause });
-    const error = { code, message: failureMessage(code, message), at_ms: now(), run_id: null };
+    const error = { code, message: failureMessage(code, message, param), at_ms: now(), run_id: null };
     await writeUnlessSuperseded(row, () => {
       advance(row, turn);
       firings.add(row, { ...turn, outcome: "failed", run_id: null, error });
@@ -169,5 +169,6 @@ export function orderOf(row: Row, on_concurrency_limit: Order["on_concurrency_li
   return { agent_id: row.agent_id, input, ...others, metadata: runMetadata(row), on_concurrency_limit };
 }
 
-const failureMessage = (code: ErrorCode, message: string): string =>
-  code === "resource_not_found" ? agentDeleted : message.slice(0, 1000);
+// Only the agent is looked up without a parameter to name: a label or a version that is gone names itself.
+const failureMessage = (code: ErrorCode, message: string, param: string | null): string =>
+  code === "resource_not_found" && param === null ? agentDeleted : message.slice(0, 1000);

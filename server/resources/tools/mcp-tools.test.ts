@@ -190,6 +190,7 @@ async function setUp() {
     egress: () => ({ ...createEgress({ allow: [], loopback: true }), check: async () => {} }),
     secrets: { has: () => true, value: () => "value-of-the-secret" },
     hasAgent: () => true,
+    resolveAgent: (_, { agent_id }) => ({ agent_id, version: null, label: null }),
     fileFacts: () => [],
     hasStdioServer: () => false,
     sandboxLevel: async () => "strict",

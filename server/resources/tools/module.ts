@@ -7,6 +7,7 @@ import { createMcpClient } from "../../runtime/mcp/client.ts";
 import { readStdioServers } from "../../runtime/mcp/stdio-config.ts";
 import { createStdioServers } from "../../runtime/mcp/stdio-servers.ts";
 import type { FilesModule } from "../files/module.ts";
+import type { AgentResolver } from "../labels/module.ts";
 import type { SecretsModule } from "../secrets/module.ts";
 import type { ListTools } from "./mcp-lists.ts";
 import { toolRoutes, toolTestRoutes } from "./routes.ts";
@@ -21,10 +22,11 @@ interface Needs {
   secrets: SecretsModule;
   files: FilesModule;
   hasAgent(viewer: Viewer, id: string): boolean;
+  resolver: AgentResolver;
 }
 
 /** Tools of agents, including those of MCP servers. */
-export function createToolsModule({ base, secrets, files, hasAgent }: Needs) {
+export function createToolsModule({ base, secrets, files, hasAgent, resolver }: Needs) {
   const { seal, egress, environment, sandbox, closing, log } = base;
   const stdioServers = readStdioServers(environment);
   const stdio = createStdioServers({ servers: stdioServers, log });
@@ -43,6 +45,7 @@ export function createToolsModule({ base, secrets, files, hasAgent }: Needs) {
     fileFacts: files.store.facts,
     sandboxLevel: sandbox.level,
     hasAgent,
+    resolveAgent: resolver.resolve,
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),
   });
   const openSecrets = (scope: Scope, toolId: string, sealed: string) =>

@@ -19,7 +19,7 @@ export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
         summary: "Create a tool",
         needs: "admin",
         creates: Tool,
-        errors: ["name_taken", "url_not_allowed"],
+        errors: ["name_taken", "url_not_allowed", "resource_not_found", "agent_ambiguous"],
       },
       body: CreateTool,
     })
@@ -64,7 +64,7 @@ export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
         summary: "Change a tool",
         needs: "admin",
         returns: Tool,
-        errors: ["name_taken", "url_not_allowed"],
+        errors: ["name_taken", "url_not_allowed", "agent_ambiguous"],
       },
       params,
       body: UpdateTool,

@@ -1,4 +1,5 @@
 import { Value } from "@sinclair/typebox/value";
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import { type ToolSnapshot, type ToolType, toolTypes } from "../../domain/agent-snapshot.ts";
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
@@ -26,7 +27,7 @@ import type { CreateTool, SetTool, ToolSet, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { freeName, mcpSnapshot, type PinnedTools, pinTools, snapshotOf } from "./snapshots.ts";
 import { offered } from "./types/mcp.ts";
-import { commonFields, type Definition, type Known, type Listing } from "./types/tool-kind.ts";
+import { commonFields, type Definition, type Known, type Listing, type ToolInput } from "./types/tool-kind.ts";
 import { toolKinds, typeFields } from "./types/tool-kinds.ts";
 
 interface ToolStoreOptions extends StoreBase {
@@ -36,6 +37,8 @@ interface ToolStoreOptions extends StoreBase {
   secrets: { has(scope: Scope, name: string): boolean; value(scope: Scope, name: string): string | null };
   /** True if the viewer has such an agent. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Returns the agent and the version that a request names. Throws unless each of them exists. */
+  resolveAgent: ResolveAgent;
   /** File facts in the order of the ids. Throws with a fault for each one that the viewer does not see. */
   fileFacts: (viewer: Viewer, ids: readonly string[], param: string) => readonly { filename: string }[];
   /** True if the operator configured an MCP server of this name (`stdio:<name>`). */
@@ -44,6 +47,11 @@ interface ToolStoreOptions extends StoreBase {
   sandboxLevel: () => Promise<SandboxLevel>;
   listTools: ListTools;
 }
+
+type ResolveAgent = (
+  viewer: Viewer,
+  reference: { agent_id: string; version?: number | null; label?: string | null },
+) => AgentChoice;
 
 export type ToolStore = ReturnType<typeof createToolStore>;
 
@@ -85,6 +93,26 @@ export function createToolStore(options: ToolStoreOptions) {
     if (secretsFault) throw invalid("headers", secretsFault);
   };
 
+  /** Returns the input of an agent tool with the id of the agent that it names. */
+  function withAgent<Input extends ToolInput>(
+    viewer: Viewer,
+    input: Input,
+    type: ToolType,
+    before: Definition | null,
+  ): Input {
+    const { agent_id = before?.agent?.agent_id, version, label } = input;
+    const isNamed = input.agent_id !== undefined || version != null || label != null;
+    if (type !== "agent" || agent_id === undefined || !isNamed) return input;
+    return {
+      ...input,
+      ...options.resolveAgent(viewer, {
+        agent_id,
+        ...(version !== undefined && { version }),
+        ...(label !== undefined && { label }),
+      }),
+    };
+  }
+
   const selectNamed = db.sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
   );
@@ -92,8 +120,9 @@ export function createToolStore(options: ToolStoreOptions) {
   const create = (scope: Author & Viewer, input: CreateTool) => add(scope, input, false);
 
   /** The response is the only place that shows the signing secret. */
-  async function add(scope: Author & Viewer, input: CreateTool, isDry: boolean) {
-    const type = input.type ?? (input.url === undefined ? "client" : "http");
+  async function add(scope: Author & Viewer, given: CreateTool, isDry: boolean) {
+    const type = given.type ?? (given.url === undefined ? "client" : "http");
+    const input = withAgent(scope, given, type, null);
     checkTool(input, type, null, await known(scope, type));
     requireFewSecrets(scope, input.headers ?? {});
     await checkAddress(input, egress(scope.environment), scope.environment);
@@ -143,8 +172,9 @@ export function createToolStore(options: ToolStoreOptions) {
   /** Replaces a tool's definition, and returns the names of the fields that differ. */
   async function replace(scope: Author & Viewer, id: string, given: SetTool, isDry: boolean): Promise<string[]> {
     const before = find(scope, id);
-    const { type = before.type, ...input } = given;
+    const { type = before.type, ...others } = given;
     if (type !== before.type) throw invalid("type", `The tool is of the type ${before.type}, which cannot be changed.`);
+    const input = withAgent(scope, others, type, null);
     const kind = toolKinds[type];
     const headers = "headers" in kind.fields ? { headers: input.headers ?? {} } : {};
     checkTool({ ...input, ...headers }, type, definitionOf(before), await known(scope, type));
@@ -177,8 +207,9 @@ export function createToolStore(options: ToolStoreOptions) {
       openToolSecrets(seal, row, row.id, sealed).headers,
     );
 
-  async function update(scope: Author & Viewer, id: string, input: UpdateTool) {
+  async function update(scope: Author & Viewer, id: string, given: UpdateTool) {
     const before = find(scope, id);
+    const input = withAgent(scope, given, before.type, definitionOf(before));
     checkTool(input, before.type, definitionOf(before), await known(scope, before.type));
     await checkAddress(input, egress(scope.environment), scope.environment);
     await db.write(() => {

@@ -1,3 +1,4 @@
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import { noSuch } from "../../domain/error-messages.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
@@ -22,7 +23,7 @@ export interface TriggerStoreOptions extends StoreBase {
   /** True if the viewer has such an agent. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Throws if a run of this agent could not have such a user. */
-  checkRun: (viewer: Viewer, agentId: string, run: CheckedRun) => void;
+  checkRun: (viewer: Viewer, agent: AgentChoice, run: CheckedRun) => void;
   /** Returns the public address of a trigger. */
   urlOf: (trigger: Pick<Row, "id" | "project_id">) => string;
 }
@@ -75,11 +76,15 @@ export function createTriggerStore({
         : []),
     ]);
     if (input.agent_id !== undefined || input.user !== undefined)
-      checkRun(viewer, row.agent_id, {
-        overrides: null,
-        user_id: definition.user === null ? null : "user",
-        session_id: null,
-      });
+      checkRun(
+        viewer,
+        { agent_id: row.agent_id, version: null, label: null },
+        {
+          overrides: null,
+          user_id: definition.user === null ? null : "user",
+          session_id: null,
+        },
+      );
   }
 
   /** The response is the only place that shows a secret that was made here. */

@@ -14,11 +14,13 @@ import { nameOf, type Scope } from "../../domain/scope.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createKeyedMutex } from "../../lib/keyed-mutex.ts";
 import { requireValue } from "../../lib/require-value.ts";
+import type { ChosenVersion } from "../../resources/labels/resolve-agent.ts";
 import type { ChildOrder } from "../../runtime/agent-loop/messages.ts";
 import { AppendRefused, type Journal, type RunHead } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import { requireScopeIds } from "../scope-ids.ts";
 import type { RunStore } from "../store.ts";
+import type { NewRunOptions } from "./new-runs.ts";
 import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import type { RequirePrice } from "./require-price.ts";
 import { runVariables } from "./run-variables.ts";
@@ -39,9 +41,10 @@ interface ChildStartsOptions extends ModelFacts {
   pool: Pool;
   runs: RunStore;
   /** Returns the agent as a run would pin it now. Throws if the agent is missing or unavailable. */
-  snapshot(scope: Scope, agentId: string): AgentSnapshot;
+  snapshot(scope: Scope, agentId: string, version: number | null): AgentSnapshot;
+  chooseVersion: NewRunOptions["chooseVersion"];
   /** Refreshes the tool lists of the agent's MCP servers; returns undefined if they are up to date. */
-  refreshTools(scope: Scope, agentId: string): Promise<void> | undefined;
+  refreshTools(scope: Scope, agentId: string, version: number | null): Promise<void> | undefined;
   /** Maximum number of descendants of one root run. */
   childrenMax(scope: Scope): number;
   requirePrice: RequirePrice;
@@ -54,6 +57,7 @@ export function createChildStarts({
   pool,
   runs,
   snapshot,
+  chooseVersion,
   refreshTools,
   childrenMax,
   priceOf,
@@ -76,19 +80,29 @@ export function createChildStarts({
     const full = refusalIfFull(parent);
     if (full) return full;
     try {
-      await refreshTools(parent, order.agent_id);
+      const chosen = versionFor(parent, order);
+      await refreshTools(parent, order.agent_id, chosen.version);
       const { begun } = await perScope(nameOf(parent), async () => {
         await yieldTurn();
         requireWaiting(parent);
-        const prepared = refusalIfFull(parent) ?? (await prepare(parent, order));
+        const prepared = refusalIfFull(parent) ?? (await prepare(parent, order, chosen));
         return { begun: "refused" in prepared ? prepared : begin(parent, order, prepared) };
       });
       return await begun;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === "resource_not_found") return refusal("agent_not_found", "The agent of this tool was deleted.");
+      if (error.code === "resource_not_found" && error.param !== "label")
+        return refusal("agent_not_found", "The agent of this tool was deleted.");
       return refusal(error.code, error.message);
     }
+  }
+
+  /** Returns the version of the called agent. All calls in a thread, else of a user, else below a run get the same. */
+  function versionFor(parent: RunHead, { agent_id, version, label }: ChildOrder): ChosenVersion {
+    const { root_run_id } = parent;
+    const root = journal.head(root_run_id);
+    const choice = { agent_id, version: version ?? null, label: label ?? null };
+    return chooseVersion(parent, choice, root?.thread_id ?? root?.user_id ?? root_run_id);
   }
 
   /** Checked before any work and again inside the write, because concurrent calls may compete for the last place. */
@@ -100,9 +114,13 @@ export function createChildStarts({
   }
 
   /** The creator's key is not checked against this agent: it may use the parent, and the parent has this tool. */
-  async function prepare(parent: RunHead, order: ChildOrder): Promise<PreparedChild> {
+  async function prepare(
+    parent: RunHead,
+    order: ChildOrder,
+    { version, label }: ChosenVersion,
+  ): Promise<PreparedChild> {
     const { project_id, environment, run_id } = parent;
-    const agent = snapshot({ project_id, environment }, order.agent_id);
+    const agent = snapshot({ project_id, environment }, order.agent_id, version);
     // Read in slices and cached, because all calls of one answer need the same state.
     const state = await journal.stateInSlices(run_id);
     if (!state) throw new AppendRefused(supersededCall);
@@ -111,7 +129,10 @@ export function createChildStarts({
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
       agent,
-      run: creationEvent(state, { ...order, input: asked.input }, agent),
+      run: {
+        ...creationEvent(state, { ...order, input: asked.input }, agent),
+        ...(label && { label }),
+      },
       decided: decidedEvents(findings, 0, 0),
     };
   }

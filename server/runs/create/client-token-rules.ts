@@ -1,3 +1,4 @@
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import { tightestBudget } from "../../domain/budget.ts";
 import { oneThreadToken, otherUserToken } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -59,6 +60,20 @@ function requireOwnFiles(content: Content, param: string): void {
       "A client token can only send images and files as data. By file_id they need an API key.",
       { param },
     );
+}
+
+/**
+ * Returns the agent's version for the token's runs, which the token's maker has chosen. Throws 403 for another one.
+ */
+export function tokenChoice({ token }: Principal, choice: AgentChoice): AgentChoice {
+  if (!token) return choice;
+  const { version = null, label = null } = token;
+  const isOther = choice.version !== null || choice.label !== null;
+  if (isOther && (choice.version !== version || choice.label !== label))
+    throw new AppError("insufficient_scope", "This client token is for another version of the agent.", {
+      param: "agent_id",
+    });
+  return { ...choice, version, label };
 }
 
 // Files have no owner, so a browser could show another user's file by id.

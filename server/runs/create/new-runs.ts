@@ -1,3 +1,4 @@
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { tightestBudget } from "../../domain/budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
@@ -19,6 +20,7 @@ import { keyOf, type Viewer } from "../../http/auth.ts";
 import { plainInput } from "../../http/plain-input.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { requireValue } from "../../lib/require-value.ts";
+import type { ChosenVersion } from "../../resources/labels/resolve-agent.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { RequireModelAvailable } from "../fork/fork.ts";
@@ -43,11 +45,18 @@ export interface NewRunOptions extends ModelFacts {
   /**
    * Returns the agent as a run of this scope would pin it now. Throws if it is missing, unavailable or not its key's.
    */
-  snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
+  snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"], version?: number | null): AgentSnapshot;
+  /** Returns the version that a run gets: the one it names, or that of its label for this key. */
+  chooseVersion(scope: Viewer, choice: AgentChoice, key: string): ChosenVersion;
   /**
    * Refreshes the tool lists of the agent's MCP servers before it is pinned; returns undefined if they are up to date.
    */
-  refreshTools(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
+  refreshTools(
+    scope: Viewer,
+    agentId: string,
+    overrides: CreateRun["overrides"],
+    version?: number | null,
+  ): Promise<void> | undefined;
   /** Throws if the model named in a request is not available now, as far as can be known beforehand. */
   requireModelAvailable: RequireModelAvailable;
   /** Resolves the images, recordings and documents of the input's messages. */
@@ -59,6 +68,8 @@ export interface NewRunOptions extends ModelFacts {
   onCreated?(run: RunCreated, agent: AgentSnapshot): void;
   now: () => number;
 }
+
+type RunOwner = ReturnType<ThreadQueue["owner"]>;
 
 /** A run, not yet written. */
 interface PreparedRun {
@@ -82,7 +93,7 @@ export interface NewRun<Shown = RunObject> {
 
 /** Starts or queues runs requested by clients. */
 export function createNewRuns(options: NewRunOptions) {
-  const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, now } = options;
+  const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, chooseVersion, now } = options;
 
   /**
    * Starts or queues a run; it is durable when this resolves. Throws `concurrency_limit_exceeded` if the scope is full.
@@ -95,9 +106,11 @@ export function createNewRuns(options: NewRunOptions) {
     note?: Note,
     own?: AgentSnapshot,
   ): Promise<NewRun> {
-    const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides);
+    const owner = threadQueue.owner(scope, body);
+    const chosen = versionOf(scope, body, owner, own);
+    const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides, chosen.version);
     if (refreshed) await refreshed;
-    const prepared = await prepare(scope, body, requestId, own);
+    const prepared = await prepare(scope, body, requestId, { owner, chosen, own });
     const begin = ([run_id, entries]: Inserted) => pool.start(run_id, { history: entries, agent: prepared.agent });
     const inserted = await journal.commitAll(
       () => insert(scope, body, prepared, note),
@@ -118,10 +131,26 @@ export function createNewRuns(options: NewRunOptions) {
     return { id: run_id, shown: () => runObject(fold(entries), runs.expiry(run_id)) };
   }
 
-  async function prepare(scope: Viewer, body: CreateRun, requestId: string, own?: AgentSnapshot): Promise<PreparedRun> {
-    const agent = own ?? withRequestTools(snapshot(scope, body.agent_id, body.overrides), body.tools);
+  /** Chosen once for a run: what happens to the label from here on concerns later runs. */
+  function versionOf(
+    scope: Viewer,
+    { agent_id, version, label }: CreateRun,
+    { thread_id, user_id }: RunOwner,
+    own?: AgentSnapshot,
+  ): ChosenVersion {
+    if (own) return { version: null, label: null };
+    const choice = { agent_id, version: version ?? null, label: label ?? null };
+    return chooseVersion(scope, choice, thread_id ?? user_id ?? newId("run", now()));
+  }
+
+  async function prepare(
+    scope: Viewer,
+    body: CreateRun,
+    requestId: string,
+    { owner, chosen, own }: { owner: RunOwner; chosen: ChosenVersion; own: AgentSnapshot | undefined },
+  ): Promise<PreparedRun> {
+    const agent = own ?? withRequestTools(snapshot(scope, body.agent_id, body.overrides, chosen.version), body.tools);
     if (body.overrides?.model_settings) requireChosenTool(agent);
-    const owner = threadQueue.owner(scope, body);
     const variables = variablesFor(scope, agent, body);
     requireScopeIds(agent, owner);
     options.requireFiles(scope, body.file_ids ?? []);
@@ -137,6 +166,7 @@ export function createNewRuns(options: NewRunOptions) {
     const created = {
       type: "run.created" as const,
       ...creationFields(scope, agent, body, requestId, journal.hashOf(agent)),
+      ...(chosen.label && { label: chosen.label }),
       file_ids,
       ...(screened?.asked ?? recordedInput),
       ...owner,

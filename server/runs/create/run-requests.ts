@@ -1,7 +1,9 @@
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import { runForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
 import { noSuch } from "../../domain/error-messages.ts";
+import { isId } from "../../domain/ids.ts";
 import { type RunList, type RunObject, runLists } from "../../domain/run-object.ts";
-import { mayUse, type Viewer } from "../../http/auth.ts";
+import { mayUse } from "../../http/auth.ts";
 import { cachedQuery } from "../../http/cached-query.ts";
 import { invalid } from "../../http/errors.ts";
 import { type Claim, claimOf } from "../../http/idempotency.ts";
@@ -10,6 +12,7 @@ import type { Base } from "../../http/module.ts";
 import { plainContent, plainInput } from "../../http/plain-input.ts";
 import type { Principal } from "../../http/principal.ts";
 import { readWaitParam } from "../../http/wait-param.ts";
+import type { AgentResolver } from "../../resources/labels/module.ts";
 import type { Audit } from "../../storage/db/audit.ts";
 import type { ForkRun } from "../fork/fork-schema.ts";
 import type { Replays } from "../replay/replay.ts";
@@ -17,7 +20,7 @@ import type { CreateRun, ReplayRun, SteerRun, SubmitToolOutputs } from "../schem
 import type { RunService } from "../service.ts";
 import type { Note, ShownRun } from "../store.ts";
 import { type EventDeps, readSlim, requireEvents } from "../stream/events.ts";
-import { applyTokenRules, requireTokenContent } from "./client-token-rules.ts";
+import { applyTokenRules, requireTokenContent, tokenChoice } from "./client-token-rules.ts";
 import type { NewRun } from "./new-runs.ts";
 import { requireInput } from "./require-input.ts";
 
@@ -25,8 +28,8 @@ export interface RunRequestDeps extends EventDeps {
   audit: Audit;
   service: RunService;
   replays: Replays;
-  /** True if the agent exists and the viewer may use it. */
-  hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Returns the agent that a request names. Throws if there is none that the viewer may use. */
+  resolveAgent: AgentResolver["resolve"];
   /** Signal that ends every stream when the server stops. */
   ending: Base["abortSignalOf"];
 }
@@ -45,7 +48,7 @@ interface ResponseHead {
 
 /** Handlers of the run routes. A repeated Idempotency-Key gets the stored response. */
 export function createRunRequests(deps: RunRequestDeps) {
-  const { runs, service, replays, audit, hasAgent, openStream, noLongerValid, ending } = deps;
+  const { runs, service, replays, audit, resolveAgent, openStream, noLongerValid, ending } = deps;
 
   /** Responds with a new run: as an event stream, or as an object at once or after `?wait=`. */
   async function answerNew(
@@ -94,17 +97,27 @@ export function createRunRequests(deps: RunRequestDeps) {
     };
   }
 
+  /** A run that was created earlier is returned again, even if its agent, the version or the label is gone. */
+  function choiceOf(principal: Principal, body: CreateRun, isRepeated: boolean): AgentChoice {
+    const { agent_id, version, label } = body;
+    if (!isRepeated) return resolveAgent(principal, { agent_id, version, label });
+    if (isId("agent", agent_id) && !mayUse(principal, agent_id)) throw invalid("agent_id", noSuch("agent"));
+    return { agent_id, version: version ?? null, label: label ?? null };
+  }
+
   return {
     create(asked: RequestContext, body: CreateRun) {
       const { principal, request } = asked;
-      const { agent_id } = body;
       const input = plainInput(body.input);
-      // A run that was created earlier is returned again, even if its agent is gone.
-      const isKnown = claimOf(request)?.previous ? mayUse(principal, agent_id) : hasAgent(principal, agent_id);
-      if (!isKnown) throw invalid("agent_id", noSuch("agent"));
+      const choice = choiceOf(principal, body, claimOf(request)?.previous != null);
       requireInput(input, "input");
       return answerNew(asked, body, (requestId, note) =>
-        service.create(principal, applyTokenRules(principal, { ...body, input }), requestId, note),
+        service.create(
+          principal,
+          { ...applyTokenRules(principal, { ...body, input }), ...chosenFields(tokenChoice(principal, choice)) },
+          requestId,
+          note,
+        ),
       );
     },
     fork: (asked: RequestContext, id: string, body: ForkRun) =>
@@ -170,6 +183,16 @@ export function createRunRequests(deps: RunRequestDeps) {
 }
 
 const requestIdOf = ({ headers }: ResponseHead): string => String(headers["x-request-id"]);
+
+const chosenFields = ({
+  agent_id,
+  version,
+  label,
+}: AgentChoice): Pick<CreateRun, "agent_id" | "version" | "label"> => ({
+  agent_id,
+  ...(version !== null && { version }),
+  ...(label !== null && { label }),
+});
 
 const toNewRun = (run: ShownRun): NewRun<ShownRun> => ({ id: run.id, shown: () => run });
 

@@ -177,6 +177,9 @@ export type Reserved = { granted: true; max_output_tokens: number | null } | { g
 export interface ChildOrder {
   tool_call_id: string;
   agent_id: string;
+  /** The agent's version, or the label that chooses it; without both, the newest. */
+  version?: number;
+  label?: string;
   input: string;
   budget: Budget | null;
 }

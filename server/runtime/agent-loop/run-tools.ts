@@ -136,7 +136,7 @@ async function startChild(call: ToolCall, tool: ToolSnapshot, turn: RunContext):
   if (tool.type !== "agent" || call.child) return null;
   const { id: tool_call_id } = call;
   const { agent_id } = tool.agent;
-  const started = await turn.ports.startChild({ tool_call_id, agent_id, input: String(call.arguments.input) });
+  const started = await turn.ports.startChild({ tool_call_id, ...tool.agent, input: String(call.arguments.input) });
   if ("refused" in started) return toolError(started.refused.code, started.refused.message, 0);
   await turn.record({ type: "subagent.started", tool_call_id, run_id: started.run_id, agent_id });
   return null;

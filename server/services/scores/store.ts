@@ -8,6 +8,7 @@ import { invalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Condition } from "../../http/row-filter.ts";
+import type { LabelsModule } from "../../resources/labels/module.ts";
 import type { RunStore } from "../../runs/store.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -45,7 +46,17 @@ const ofShownRuns: Condition = {
 };
 
 /** Stores the scores of runs. */
-export function createScoreStore({ db, runs, now = Date.now }: { db: Db; runs: RunStore; now?: () => number }) {
+export function createScoreStore({
+  db,
+  runs,
+  labels,
+  now = Date.now,
+}: {
+  db: Db;
+  runs: RunStore;
+  labels: Pick<LabelsModule, "judgeScored" | "announced">;
+  now?: () => number;
+}) {
   const { sqlite } = db;
   const rows = createScopedTable(db, scores);
   const read = createReader(scores);
@@ -63,22 +74,32 @@ export function createScoreStore({ db, runs, now = Date.now }: { db: Db; runs: R
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
   );
 
+  /** Call inside a write. */
+  function write(principal: Principal, runId: string, name: string, { value, comment = null }: PutScore): Score {
+    const { agent_id } = runs.standing(principal, runId);
+    const { project_id, environment } = principal;
+    const { source, author_id } = authorOf(principal);
+    const at = now();
+    const existing = selectId.get(project_id, environment, runId, name, source, author_id);
+    if (existing) return serializeScore(rows.update(principal, existing.id, { value, comment, updated_at_ms: at }));
+    if (onlyRow(selectCount.get(project_id, environment, runId)).n >= limits.scores_per_run)
+      throw invalid("name", `A run has at most ${limits.scores_per_run} scores.`);
+    const thread_id = runs.threadOf(runId);
+    const of = [newId("score", at), project_id, environment, runId, agent_id, thread_id];
+    return serializeScore(read(onlyRow(insertion.get(...of, name, source, author_id, value, comment, at, at))));
+  }
+
   return {
-    /** Adds a score, or replaces the author's earlier one. */
-    put: (principal: Principal, runId: string, name: string, { value, comment = null }: PutScore): Promise<Score> =>
-      db.write(() => {
-        const { agent_id } = runs.standing(principal, runId);
-        const { project_id, environment } = principal;
-        const { source, author_id } = authorOf(principal);
-        const at = now();
-        const existing = selectId.get(project_id, environment, runId, name, source, author_id);
-        if (existing) return serializeScore(rows.update(principal, existing.id, { value, comment, updated_at_ms: at }));
-        if (onlyRow(selectCount.get(project_id, environment, runId)).n >= limits.scores_per_run)
-          throw invalid("name", `A run has at most ${limits.scores_per_run} scores.`);
-        const thread_id = runs.threadOf(runId);
-        const of = [newId("score", at), project_id, environment, runId, agent_id, thread_id];
-        return serializeScore(read(onlyRow(insertion.get(...of, name, source, author_id, value, comment, at, at))));
-      }),
+    /** Adds a score, or replaces the author's earlier one. The label of the run may be rolled back for it. */
+    async put(principal: Principal, runId: string, name: string, input: PutScore): Promise<Score> {
+      const score = await db.write(() => {
+        const written = write(principal, runId, name, input);
+        labels.judgeScored(principal, runId);
+        return written;
+      });
+      labels.announced();
+      return score;
+    },
 
     list: (principal: Principal, page: Page) =>
       listPage(

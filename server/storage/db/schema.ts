@@ -1,4 +1,5 @@
 import { customType, integer, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
+import { type LabelShare, labelReasons, type RollbackRule } from "../../domain/agent-label.ts";
 import { memoryKindNames, memoryScopes, toolTypes } from "../../domain/agent-snapshot.ts";
 import type { Tried } from "../../domain/api-types/console.ts";
 import {
@@ -128,6 +129,44 @@ export const agentVersions = sqliteTable("agent_versions", {
   definition: json<object>().notNull(),
   metadata: json<Record<string, string>>().notNull(),
   created_at_ms: integer().notNull(),
+});
+
+export const agentLabels = sqliteTable("agent_labels", {
+  ...own,
+  agent_id: text().notNull(),
+  name: text().notNull(),
+  shares: json<LabelShare[]>().notNull(),
+  rollback_on: json<RollbackRule>(),
+  revision: integer().notNull(),
+  moved_revision: integer().notNull(),
+  moved_at_ms: integer().notNull(),
+  ...times,
+});
+
+export const agentLabelRevisions = sqliteTable("agent_label_revisions", {
+  ...scope,
+  label_id: text().notNull(),
+  revision: integer().notNull(),
+  shares: json<LabelShare[]>().notNull(),
+  reason: text({ enum: labelReasons }).notNull(),
+  restores: integer(),
+  actor_type: text({ enum: actorTypes }).notNull(),
+  actor_id: text().notNull(),
+  created_at_ms: integer().notNull(),
+});
+
+/** Runs that named a label. */
+export const labelRuns = sqliteTable("label_runs", {
+  ...scope,
+  run_id: text().notNull(),
+  label_id: text().notNull(),
+  revision: integer().notNull(),
+  version: integer().notNull(),
+  status: text(),
+  worked_ms: integer(),
+  input_tokens: integer(),
+  output_tokens: integer(),
+  cost_nano_usd: integer(),
 });
 
 export const agentTools = sqliteTable("agent_tools", {

@@ -110,6 +110,7 @@ const loose = [
   "scores.agent_id",
   "scores.thread_id",
   "scores.author_id",
+  "agent_label_revisions.actor_id", // A key, a person or the server: the history outlives them.
   "erasures.user_id",
   "run_files.file_id",
   "fact_work.memory_id",

@@ -40,7 +40,8 @@ export function responseRoutes(deps: Deps) {
 
   async function create(request: Request, principal: Principal): Promise<Response> {
     const parsedBody = read(await readJsonBody(request));
-    const body = { ...parsedBody, model: await models.agentOf(request, principal, parsedBody.model) };
+    const { id: model, reference } = await models.agentOf(request, principal, parsedBody.model);
+    const body = { ...parsedBody, model };
     const responseRequest = readResponse(body);
     const results = resultsIn(responseRequest.entries);
     const askingRun = results && askingRunOf(runs, principal, results, (place) => `input[${place}].call_id`);
@@ -48,7 +49,7 @@ export function responseRoutes(deps: Deps) {
     const position =
       askingRun && !isOther
         ? await submit(request, principal, askingRun.id, requireValue(results, "The results"), body)
-        : await begin(request, principal, responseRequest, body, askingRun?.id ?? null);
+        : await begin(request, principal, { ...responseRequest, reference }, body, askingRun?.id ?? null);
     const isBackground = body.background === true;
     if (body.stream) return streamed(request, principal, position, null, !isBackground);
     if (isBackground) return responseJson(position);
@@ -67,7 +68,7 @@ export function responseRoutes(deps: Deps) {
   async function begin(
     request: Request,
     principal: Principal,
-    { entries, run, shortens }: ReturnType<typeof readResponse>,
+    { entries, run, shortens, reference }: ReturnType<typeof readResponse> & { reference: string },
     { previous_response_id: previous }: CreateResponse,
     from: string | null,
   ): Promise<ResponsePosition> {
@@ -81,6 +82,7 @@ export function responseRoutes(deps: Deps) {
     if (from) await handOver(must, request, from);
     const createdRun = await must(request, "POST", "/v1/runs", {
       ...remembering(principal, run),
+      agent_id: reference,
       input: messages,
     }).catch((error) => {
       const isThread = error instanceof AppError && error.param === "thread_id";

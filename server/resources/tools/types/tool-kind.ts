@@ -61,6 +61,8 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   server_url?: string;
   allowed_tools?: string[] | null;
   agent_id?: string;
+  version?: number | null;
+  label?: string | null;
 }
 
 /** Stored fields of a tool, without name and secrets. One of a type has the settings of that type. */
