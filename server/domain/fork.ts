@@ -87,9 +87,11 @@ function* makePrefix(
   const turn = end && turnOf(entries, state, end, edits);
   const events: JournalEntry[] = [];
   const place = new Map([[1, 1]]);
+  // Results of the step's answer may come after a message, which then belongs to the fork as well.
+  const until = Math.max(end?.seq ?? 0, entries.findLast(({ event }) => callOf(event, turn))?.seq ?? 0);
   for (const entry of entries) {
     const { seq, event } = entry;
-    if (seq > 1 && isKept(seq, event, entries, end, turn, edits)) place.set(seq, events.push(entry) + 1);
+    if (seq > 1 && isKept(seq, event, entries, end, turn, edits, until)) place.set(seq, events.push(entry) + 1);
     yield;
   }
   const own: Prefix["entries"] = [];
@@ -227,11 +229,12 @@ function isKept(
   end: End | null,
   turn: Turn | null,
   edits: PrefixEdits,
+  until: number,
 ): boolean {
-  // Results of the step's answer may come after a message, which then belongs to the fork as well.
-  if (event.type === "run.steered") return end !== null && seq <= end.seq;
+  if (event.type === "run.steered") return end !== null && seq <= until;
   if (event.type.startsWith("run.")) return false;
-  if (event.type === "guardrail.decided" && event.message_id !== undefined) return end !== null && seq <= end.seq;
+  if (event.type === "guardrail.decided" && event.message_id !== undefined)
+    return end !== null && entries.some((one) => one.seq <= until && isMessage(one.event, event.message_id));
   const isWord = event.type === "guardrail.decided";
   // A decision about the input after a handoff belongs to its call.
   if (isWord && event.guardrail.on === "input" && event.tool_call_id === null) return !edits.input;
@@ -246,6 +249,9 @@ function isKept(
   if (call) return true;
   return isWord && !edits.model_output && isDirectlyBehind(cut, seq, entries);
 }
+
+const isMessage = (event: RunEvent, id: string | undefined): boolean =>
+  event.type === "run.steered" && event.message_id === id;
 
 /** Returns the kept call of an event. */
 function callOf(event: RunEvent, turn: Turn | null): ToolCall | undefined {

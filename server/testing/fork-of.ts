@@ -59,6 +59,9 @@ export function compareFork(entries: readonly JournalEntry[], step: number, agen
   const fork = fold(forkOf(entries, step));
   const over = entries.findIndex(({ event }) => event.type === "step.completed" && event.step_index === step);
   const next = entries.findIndex(({ event }, index) => index > over && canContinue(event));
+  // A message that came after the step need not be in its fork.
+  const between = entries.slice(over + 1, next === -1 ? entries.length : next);
+  if (between.some(({ event }) => event.type === "run.steered")) return null;
   const record = fold(entries.slice(0, next === -1 ? entries.length : next));
   if (record.calls.some((call) => !isResolved(call) || call.status === "cancelled")) return null;
   const event = entries[next]?.event;
