@@ -253,6 +253,7 @@ const objects = (ids: SeededIds): Record<string, string> => ({
   run: `/runs/${ids.run}`,
   agent: `/agents/${ids.agent}`,
   tool: `/tools/${ids.tool}`,
+  skill: `/skills/${ids.skill}`,
   thread: `/threads/${ids.thread}`,
   store: `/memory/${ids.store}`,
   webhook: `/webhooks/${ids.webhook}`,

@@ -43,6 +43,7 @@ export function pagesOf(ids: SeededIds): Record<string, string> {
     tool: `/tools/${ids.tool}`,
     "tool-analytics": `/tools/${ids.tool}?tab=analytics`,
     "tool-new": "/tools/new",
+    skill: `/skills/${ids.skill}`,
     thread: `/threads/${ids.thread}`,
     store: `/memory/${ids.store}`,
     document: `/files/${ids.policy}`,

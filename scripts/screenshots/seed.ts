@@ -14,6 +14,7 @@ export interface SeededIds extends DeskRuns {
   failing: string;
   thread: string;
   tool: string;
+  skill: string;
   store: string;
   webhook: string;
   schedule: string;
@@ -93,10 +94,13 @@ export async function seed(server: Runnel): Promise<SeededIds> {
 
   await make(`/v1/webhooks/${webhook.id}/test`, {});
   await make("/v1/snippets", { name: "refund_policy", text: "Refunds are possible within {{days}} days." });
-  for (const name of ["writing-letters", "refunds"]) {
-    const entry = { path: `${name}/SKILL.md`, content: skillText(name, "Says how it is done here.") };
-    await make("/v1/skills", { content_base64: zipOf([entry]).toBase64() });
-  }
+  const makeSkill = (name: string) => {
+    const head = { path: `${name}/SKILL.md`, content: skillText(name, "Says how it is done here.") };
+    const rules = { path: `${name}/references/rules.md`, content: "# Rules\n\nBe kind and short.\n" };
+    return make("/v1/skills", { content_base64: zipOf([head, rules]).toBase64() });
+  };
+  const skill = await makeSkill("writing-letters");
+  await makeSkill("refunds");
   const store = await make("/v1/memory", { name: "Manuals", kind: "vector" });
   await make("/v1/memory", { name: long.slice(0, 100), kind: "vector" });
   for (const [filename, text] of [
@@ -127,6 +131,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     failing: failing.id,
     thread: thread.id,
     tool: tool.id,
+    skill: skill.id,
     store: store.id,
     webhook: webhook.id,
     schedule: schedule.id,

@@ -298,11 +298,6 @@ export const catalogue = {
     type: "conflict_error",
     meaning: "The label holds what it held first, so there is nothing to roll it back to. Set another version.",
   },
-  name_ambiguous: {
-    status: 409,
-    type: "conflict_error",
-    meaning: "Several things have this name: `details.ids`. Use one of the ids, or give the others another name.",
-  },
   name_taken: {
     status: 409,
     type: "conflict_error",

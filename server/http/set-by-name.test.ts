@@ -53,7 +53,7 @@ test("a name that two agents have is refused with both ids", async () => {
   const ids = [];
   for (let made = 0; made < 2; made++) ids.push((await client.post("/v1/agents", { ...agent, name: "Clerk" })).body.id);
   const { status, body } = await client.put("/v1/agents/by-name/Clerk", agent);
-  expect([status, body.error.code, body.error.details]).toEqual([409, "name_ambiguous", { ids: ids.sort() }]);
+  expect([status, body.error.code, body.error.details]).toEqual([409, "agent_ambiguous", { agent_ids: ids.sort() }]);
 });
 
 test("two requests that set the same name at once make one agent", async () => {

@@ -68,8 +68,8 @@ export async function writeOrTry<Result>(
 /** Returns the id of the only thing with this name, null if there is none. Throws if there are several. */
 export function onlyNamed(what: string, name: string, ids: readonly string[]): string | null {
   if (ids.length < 2) return ids[0] ?? null;
-  throw new AppError("name_ambiguous", `There are ${ids.length} ${what}s "${name}": ${ids.join(", ")}.`, {
+  throw new AppError("agent_ambiguous", `There are ${ids.length} ${what}s "${name}": ${ids.join(", ")}.`, {
     param: "name",
-    details: { ids },
+    details: { agent_ids: ids },
   });
 }

@@ -66,7 +66,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
           path: namePath,
           query: dryRunQuery,
           returns: AgentSet,
-          errors: ["name_ambiguous", "model_not_available"],
+          errors: ["agent_ambiguous", "model_not_available"],
         },
         params: nameParams,
         body: SetAgent,
