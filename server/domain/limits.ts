@@ -142,7 +142,7 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   skill_archive_bytes: "Length of a skill's archive.",
   skill_bytes: "Length of a skill's files together.",
   skill_file_bytes: "Length of one of them.",
-  skill_files: "Number of them.",
+  skill_files: "How many.",
   files_per_run: "Files that a run is given.",
   image_bytes: "Length of an image that a model is shown.",
   audio_bytes: "Length of a recording that a model is given.",
