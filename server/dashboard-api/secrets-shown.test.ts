@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Role, roles } from "../domain/api-types/enums.ts";
+import { skillText, zipOf } from "../testing/archives.ts";
 import { asPage, type ConsoleVisitor, visitorOf, visitorPassword } from "../testing/console-visitor.ts";
 import { testApp } from "../testing/test-app.ts";
 import { startWebhookReceiver } from "../testing/webhook-receiver.ts";
@@ -86,12 +87,21 @@ beforeAll(async () => {
   const schedule = await make("/schedules", { ...daily, agent_id: agent.id });
   const trigger = await make("/triggers", { name: "t", agent_id: agent.id, verification: "github" });
   secrets.trigger = trigger.secret;
+  const snippet = await make("/snippets", { name: "policy", text: "Within 14 days." });
+  const archive = zipOf([{ path: "letters/SKILL.md", content: skillText("letters", "Says how.") }]);
+  const skill = await make("/skills", { content_base64: archive.toBase64() });
+  await put(`/agents/${agent.id}/labels/production`, { version: 1 });
   await put(`/runs/${run.id}/scores/right`, { value: 1 });
   const erasure = await must("member", "DELETE", `${base}/users/grace/data?wait=60`);
   const [delivery] = (await must("member", "GET", `${base}/webhooks/${webhook.id}/deliveries`)).data;
   Object.assign(ids, {
     "agents :id": agent.id,
     "agents :version": "1",
+    "agents :label": "production",
+    "snippets :id": snippet.id,
+    "snippets :version": "1",
+    "skills :id": skill.id,
+    "skills :version": "1",
     "tools :id": hook.id,
     "secrets :name": "TOKEN",
     "files :id": file.id,
@@ -128,7 +138,10 @@ const shown = routes.flatMap((path) => {
   return path.startsWith(prefix) && !others.has(address) ? [address] : [];
 });
 
-const queries: Record<string, string> = { [`${inProject}/search`]: "?q=Oslo" };
+const queries: Record<string, string> = {
+  [`${inProject}/search`]: "?q=Oslo",
+  [`${inProject}/skills/:id/versions/:version/content`]: "?path=SKILL.md",
+};
 const keyRoutes = /\/memory\/:id\/keys/;
 
 function addressOf(route: string): string {

@@ -444,6 +444,24 @@ const places: Record<string, Place | null> = {
       body: { ...nameless, memory: { stores: [{ memory_id: id }] } },
     }),
   },
+  "PUT /v1/agents/by-name/:name handoffs[]": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: `/v1/agents/by-name/${unique()}`, body: { ...nameless, handoffs: [id] } }),
+  },
+  "PUT /v1/agents/by-name/:name handoffs[].agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({
+      path: `/v1/agents/by-name/${unique()}`,
+      body: { ...nameless, handoffs: [{ agent_id: id }] },
+    }),
+  },
+  "PUT /v1/agents/by-name/:name skills[].skill_id": {
+    kind: "skill",
+    ask: async (_, id) => ({
+      path: `/v1/agents/by-name/${unique()}`,
+      body: { ...nameless, skills: [{ skill_id: id }] },
+    }),
+  },
   "PUT /v1/tools/by-name/:name agent_id": {
     kind: "agent",
     ask: async (_, id) => ({ path: `/v1/tools/by-name/${unique()}`, body: { type: "agent", agent_id: id } }),

@@ -39,13 +39,15 @@ export const pythonKeywords: ReadonlySet<string> = new Set(
 const verbs = { GET: "retrieve", POST: "create", PUT: "set", PATCH: "update", DELETE: "delete" } as const;
 /** Last path segments that are actions on the preceding object. */
 const actionSegments =
-  /^(cancel|capsule|content|count|diff|export|fork|redeliver|refresh|replay|retry|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
+  /^(cancel|capsule|content|count|diff|export|fork|pause|redeliver|refresh|replay|resume|retry|rollback|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
 /** Exceptions from the naming rule. */
 const methodExceptions: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
+/** Last path segments that are an action with another name. */
+const renamedActions: Record<string, string> = { "POST runs.messages": "steer" };
 /** Actions on a whole collection, at the place of an id: `/runs/count`. */
 const collectionActions = /^(count|export)$/;
 /** Singleton resources. */
-const singletonResources = /^(me|usage|analytics|data|chat_page|openapi\.json)$/;
+const singletonResources = /^(me|report|usage|analytics|data|chat_page|openapi\.json)$/;
 
 /** Returns the SDK call of a request. Path segments alternate between resources and ids, except after a singleton. */
 export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCall, "body"> {
@@ -62,10 +64,15 @@ export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCal
     isName = collectionActions.test(part) || !isName || singletonResources.test(part);
   }
   const last = names.at(-1)!;
-  const isDeed = names.length > 1 && actionSegments.test(last);
+  const renamed = renamedActions[`${method} ${names.join(".")}`];
+  const isDeed = renamed !== undefined || (names.length > 1 && actionSegments.test(last));
   if (isDeed) names.pop();
   const isList = method === "GET" && !isName;
-  const verb = isDeed ? last : isList ? "list" : (methodExceptions[`${method} ${names.join(".")}`] ?? verbs[method]);
+  const verb = isDeed
+    ? (renamed ?? last)
+    : isList
+      ? "list"
+      : (methodExceptions[`${method} ${names.join(".")}`] ?? verbs[method]);
   const operationId = [...names.map((name) => name.replace(/\.json$/, "")), verb].join(".");
   return { operationId, ids, ...(search !== "" && { query: Object.fromEntries(new URLSearchParams(search)) }) };
 }

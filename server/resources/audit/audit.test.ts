@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../../domain/ids.ts";
 import { createAudit } from "../../storage/db/audit.ts";
+import { skillText, zipOf } from "../../testing/archives.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 
@@ -57,6 +58,16 @@ const newSchedule = async (client: Client) => ({
   cron: "0 0 1 1 *",
   timezone: "UTC",
 });
+const newSkill = (name: string) => ({
+  content_base64: zipOf([{ path: `${name}/SKILL.md`, content: skillText(name, "Says how.") }]).toBase64(),
+});
+/** Returns the path of a label that was moved from one version to the next. */
+async function movedLabel(client: Client): Promise<string> {
+  const path = `/v1/agents/${await made(client, "agents", agent)}`;
+  await client.patch(path, { instructions: "c" });
+  for (const version of [1, 2]) await client.put(`${path}/labels/production`, { version });
+  return `${path}/labels/production`;
+}
 const newTrigger = async (client: Client) => ({
   name: "t",
   agent_id: await made(client, "agents", agent),
@@ -168,6 +179,36 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     path: `/v1/triggers/${await made(client, "triggers", await newTrigger(client))}/rotate_secret`,
     body: { secret: `${secret} of at least sixteen`, overlap_seconds: 60 },
     action: "trigger.secret_rotated",
+  }),
+  "PUT /v1/agents/by-name/:name": async (client) => ({
+    target: await made(client, "agents", { ...agent, name: "clerk" }),
+    path: "/v1/agents/by-name/clerk",
+    body: { instructions: secret, model: "test/echo" },
+    action: "agent.updated",
+  }),
+  "PUT /v1/tools/by-name/:name": async (client) => ({
+    target: await made(client, "tools", { name: "look_up" }),
+    path: "/v1/tools/by-name/look_up",
+    body: { description: secret },
+    action: "tool.updated",
+  }),
+  "PUT /v1/agents/:id/labels/:label": async (client) => ({
+    path: `/v1/agents/${await made(client, "agents", agent)}/labels/production`,
+    body: { version: 1 },
+    action: "label.created",
+  }),
+  "POST /v1/agents/:id/labels/:label/rollback": async (client) => ({
+    path: `${await movedLabel(client)}/rollback`,
+    action: "label.rolled_back",
+  }),
+  "DELETE /v1/agents/:id/labels/:label": async (client) => ({
+    path: await movedLabel(client),
+    action: "label.deleted",
+  }),
+  "POST /v1/skills": async () => ({ body: newSkill("letters"), action: "skill.created" }),
+  "DELETE /v1/skills/:id": async (client) => ({
+    path: `/v1/skills/${await made(client, "skills", newSkill("refunds"))}`,
+    action: "skill.deleted",
   }),
   "POST /v1/snippets": async () => ({ body: { name: "policy", text: secret }, action: "snippet.created" }),
   "PATCH /v1/snippets/:id": async (client) => ({

@@ -101,6 +101,7 @@ const loose = [
   "memory_keys.tool_call_id",
   "threads.user_id",
   "threads.session_id",
+  "threads.last_agent_id",
   "threads.last_run_id",
   "thread_chats.agent_id",
   "thread_chats.user_id",

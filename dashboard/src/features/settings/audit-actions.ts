@@ -5,6 +5,13 @@ import { capital } from "../../lib/format.ts";
 /** Sentence of each audit action, following the actor's name; `{}` is the target. */
 const sentences: Record<string, Record<string, string>> = {
   agent: { created: "created the agent {}", updated: "changed the agent {}", deleted: "deleted the agent {}" },
+  label: {
+    created: "created the label {}",
+    updated: "changed the label {}",
+    moved: "moved the label {}",
+    rolled_back: "rolled the label {} back",
+    deleted: "deleted the label {}",
+  },
   tool: {
     created: "created the tool {}",
     updated: "changed the tool {}",
@@ -16,6 +23,7 @@ const sentences: Record<string, Record<string, string>> = {
     cancelled: "cancelled the run {}",
     paused: "paused the run {}",
     resumed: "resumed the run {}",
+    steered: "sent a message to the run {}",
     answered: "answered the run {}",
     forked: "forked the run {}",
     replayed: "replayed the run {}",
@@ -54,6 +62,11 @@ const sentences: Record<string, Record<string, string>> = {
     exposed: "reported the API key {} as exposed",
   },
   secret: { set: "set the secret {}", deleted: "deleted the secret {}" },
+  skill: {
+    created: "uploaded the skill {}",
+    updated: "uploaded a version of the skill {}",
+    deleted: "deleted the skill {}",
+  },
   snippet: { created: "created the snippet {}", updated: "changed the snippet {}", deleted: "deleted the snippet {}" },
   webhook: {
     created: "created the webhook {}",
