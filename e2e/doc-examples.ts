@@ -39,7 +39,7 @@ export function missingLines(stdout: string, shown: readonly string[]): string[]
 
 /** Returns a line without its variable parts: ids and durations. */
 const withoutVariableParts = (line: string): string =>
-  line.replace(/\b([a-z]+_)(?:[0-9a-z]{26}\b|…)/g, "$1…").replace(/\b\d+ ms\b/g, "… ms");
+  line.replace(/\b([a-z]+_)(?:[0-9a-z]{26}\b|…)/g, "$1…").replace(/\b\d+(?:\.\d+)? m?s\b/g, "… ms");
 
 /**
  * Returns the command that runs TypeScript in node: node itself, or `tsx` of the npm registry; null if neither is

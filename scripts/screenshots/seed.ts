@@ -117,7 +117,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     cron: "0 2 * * *",
     timezone: "Europe/Berlin",
   });
-  const trigger = await make("/v1/triggers", { name: "New issues", agent_id: agent.id, verification: "stripe" });
+  const trigger = await make("/v1/triggers", { name: "Issue reports", agent_id: agent.id, verification: "stripe" });
   return {
     ...(await seedBuilt(make)),
     key: rotated.id,

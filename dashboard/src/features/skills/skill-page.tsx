@@ -115,7 +115,11 @@ function FileView({ id, version, path }: { id: string; version: number; path: st
   const download = () => downloadUrl(skillFileUrl(at, id, version, path), path.slice(path.lastIndexOf("/") + 1));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard.
-    <section aria-label={path} tabIndex={0} className="flex min-h-0 flex-col gap-3 overflow-y-auto p-4 rail:p-5">
+    <section
+      aria-label={`Content of ${path}`}
+      tabIndex={0}
+      className="flex min-h-0 flex-col gap-3 overflow-y-auto p-4 rail:p-5"
+    >
       <div className="flex items-center gap-3">
         <h2 className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{path}</h2>
         <Button size="sm" onClick={download}>

@@ -135,14 +135,14 @@ function TriggerRule({ trigger }: { trigger: Trigger }) {
       className="flex shrink-0 flex-col gap-4 border-b border-line px-4 py-4 rail:px-5 wide:w-90 wide:overflow-y-auto wide:border-b-0 wide:border-l"
     >
       <div>
-        <h3 className="mb-1 text-xs font-medium text-muted">Input</h3>
+        <h2 className="mb-1 text-xs font-medium text-muted">Input</h2>
         <p className="max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap">
           {input ?? "The whole event, marked as untrusted"}
         </p>
       </div>
       {filter.length > 0 && (
         <div>
-          <h3 className="mb-1 text-xs font-medium text-muted">Filter</h3>
+          <h2 className="mb-1 text-xs font-medium text-muted">Filter</h2>
           {filter.map(({ path, in: wanted, not_in }) => (
             <p key={path} className="wrap-anywhere">
               <code>{path}</code> {wanted ? "is" : "is not"} {(wanted ?? not_in ?? []).map(String).join(", ")}
@@ -154,7 +154,7 @@ function TriggerRule({ trigger }: { trigger: Trigger }) {
         ([name, path]) =>
           path !== null && (
             <div key={name}>
-              <h3 className="mb-1 text-xs font-medium text-muted">{name}</h3>
+              <h2 className="mb-1 text-xs font-medium text-muted">{name}</h2>
               <code className="wrap-anywhere">{path}</code>
             </div>
           ),
