@@ -114,9 +114,9 @@ function FileView({ id, version, path }: { id: string; version: number; path: st
   const text = useQuery(fileTextQuery(at, id, version, path));
   const download = () => downloadUrl(skillFileUrl(at, id, version, path), path.slice(path.lastIndexOf("/") + 1));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard.
     <section
       aria-label={`Content of ${path}`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard.
       tabIndex={0}
       className="flex min-h-0 flex-col gap-3 overflow-y-auto p-4 rail:p-5"
     >
