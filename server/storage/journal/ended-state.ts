@@ -25,9 +25,9 @@ export function endedState(
   const base = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage, worked_ms };
   // Only a run with a team can have handoffs, which change its agent, its limits and its input.
   const handoffs = (run.team ? journal.handoffs(id) : []).flatMap((at) => entryAt(at) ?? []);
-  const before: RunState = { ...initialState, run, attempt };
-  const next = [...handoffs, last].reduce((state, entry) => apply({ ...state, seq: entry.seq - 1 }, entry), before);
-  return { ...next, ...base };
+  let state: RunState = { ...initialState, run, attempt };
+  for (const entry of [...handoffs, last]) state = apply({ ...state, seq: entry.seq - 1 }, entry);
+  return { ...state, ...base };
 }
 
 function startOf(journal: Journal, run: RunCreated, created_at_ms: number): number | null {

@@ -9,7 +9,7 @@ import {
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Needs, RunEvent } from "../../domain/run-event.ts";
-import { apply, fold, isOver, type RunState } from "../../domain/run-state.ts";
+import { apply, fold, isOver, pendingCalls, type RunState } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { agentTool, handoffTool, httpTool, teamMember, tool } from "../run-fixture.ts";
@@ -337,8 +337,10 @@ function statesSince({ entries }: Ledger, from: number): RunState[] {
   return states;
 }
 
-const takesNoMessage = (state: RunState): boolean =>
-  state.turns >= state.run.max_turns || unansweredMessages(state) >= steeredMost;
+function takesNoMessage(state: RunState): boolean {
+  const handsOver = pendingCalls(state).some(({ type }) => type === "handoff");
+  return (state.turns >= state.run.max_turns && !handsOver) || unansweredMessages(state) >= steeredMost;
+}
 
 // Errors that clients may get when two of them answer the same run at once.
 const raced = new Set<string>(["run_not_awaiting_action", "tool_call_already_resolved", "validation_failed"]);
