@@ -24,7 +24,7 @@ export function runSummary(
   shortened: readonly string[] = [],
 ): RunSummary {
   const { messages: _, tool_calls: __, variables: ___, ...rest } = run;
-  const truncated = shortened.filter((field) => inPart.has(field));
+  const truncated = [...new Set(shortened)].filter((field) => inPart.has(field)); // A handoff may change the input.
   if (isLong(rest.input)) {
     rest.input = [{ role: "user", content: lastText(rest.input).slice(0, longestLast).toWellFormed() }];
     truncated.push("input");

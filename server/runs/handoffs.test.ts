@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { HandoffFilter } from "../domain/agent-snapshot.ts";
+import type { AgentSnapshot, HandoffFilter } from "../domain/agent-snapshot.ts";
 import { limits } from "../domain/limits.ts";
 import type { ScriptEntry } from "../domain/model-call.ts";
 import { modelRequest } from "../domain/prompt.ts";
 import { fold } from "../domain/run-state.ts";
+import { type Db, openDatabase } from "../storage/db/open.ts";
 import { handoffTool, runFixture, teamMember, textOfFrames, tool } from "../testing/run-fixture.ts";
 
 const transfer = (to: string, reason?: string, text?: string): ScriptEntry => ({
@@ -52,6 +53,68 @@ describe("a handoff", () => {
       { from_agent_id: "agt_fixture", agent_id: "agt_refunds", agent_name: "refunds", reason: null },
     ]);
     expect(frames.at(-1)!.event).toBe("run.completed");
+  });
+
+  test("lets the guardrails of the agent that answers now screen the messages that come, not those of the first", async () => {
+    using fixture = runFixture();
+    const screens = (pattern: string): Partial<AgentSnapshot> => ({
+      guardrails: [{ type: "regex", on: ["input"], action: "redact", config: { pattern } }],
+    });
+    const next = teamMember("agt_refunds", [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Done." }], {
+      ...screens("IBAN"),
+      tools: [tool("look")],
+    });
+    const agent = { ...screens("refund"), team: [next] };
+    const { id } = await fixture.start([transfer("refunds")], { tools: [toRefunds], agent });
+    expect(await fixture.settled(id)).toMatchObject({ status: "requires_action", last_agent_id: "agt_refunds" });
+    await fixture.service.steer(fixture.author, id, { content: "The refund goes to the IBAN." });
+    const { messages } = fixture.runs.get(fixture.scope, id);
+    expect(messages.at(-1)).toMatchObject({ role: "user", content: "The refund goes to the [removed]." });
+  });
+
+  test("that comes while a message is screened lets the next agent's guardrails screen it, before it is stored", async () => {
+    const db = openDatabase(":memory:");
+    let first: (() => Promise<unknown>) | null = null;
+    const late = async (...given: Parameters<Db["write"]>): Promise<unknown> => {
+      const before = first;
+      first = null;
+      await before?.();
+      return db.write(...given);
+    };
+    using fixture = runFixture({ db: { ...db, write: Object.assign(late, db.write) as Db["write"] } });
+    const next = teamMember("agt_refunds", [{ delay_ms: 3_600_000 }], {
+      guardrails: [{ type: "regex", on: ["input"], action: "redact", config: { pattern: "IBAN" } }],
+    });
+    const { id } = await fixture.start(
+      [{ tool_calls: [...transfer("refunds").tool_calls!, { name: "look", arguments: {} }] }],
+      { tools: [tool("look"), toRefunds], agent: { team: [next] } },
+    );
+    const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
+    first = async () => {
+      await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+      await fixture.until(id, ({ event }) => event.type === "handoff.completed");
+    };
+    await fixture.service.steer(fixture.author, id, { content: "It goes to the IBAN." });
+    const { event } = await fixture.until(id, ({ event }) => event.type === "run.steered");
+    expect(event).toMatchObject({ content: "It goes to the [removed]." });
+    expect(fixture.journal.read(id).filter(({ event }) => event.type === "run.steered")).toHaveLength(1);
+  });
+
+  test("that a call asks for lets a message come after the last model call of the agent before", async () => {
+    using fixture = runFixture();
+    const { id } = await fixture.start(
+      [{ tool_calls: [...transfer("refunds").tool_calls!, { name: "look", arguments: {} }] }],
+      {
+        tools: [tool("look"), toRefunds],
+        agent: { max_turns: 1, team: [refunds] },
+      },
+    );
+    const waiting = await fixture.settled(id);
+    await fixture.service.steer(fixture.author, id, { content: "Be quick." });
+    const [call] = waiting.required_action!.submit_tool_outputs.tool_calls;
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed", last_agent_id: "agt_refunds" });
+    expect(shown(requestsOf(fixture, id)[1]!.messages)).toContain("user: Be quick.");
   });
 
   test("gives the next agent its own instructions only, and no call or reasoning that is not its own", async () => {

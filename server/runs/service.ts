@@ -140,7 +140,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   });
   const steer = createSteering({ journal, runs, pool, ends, mediaOf });
   const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
-  const { pause, resume } = createPauses(options);
+  const { pause, resume } = createPauses({ ...options, start: startRecorded });
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
     ...options,
@@ -202,14 +202,16 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     }
   }
 
+  /** Drives a run. The start of its model call may be recorded by an earlier process, or by another node. */
+  function startRecorded(runId: string): void {
+    const step = openModelCall(runId);
+    if (step) watches.resume(runId, step.anchor, step.step_index);
+    pool.start(runId);
+  }
+
   /** Resumes runs that arrived from another node, where they were drained. */
   function takeUp(): void {
-    for (const id of runs.unfinished()) {
-      if (pool.drives(id)) continue;
-      const step = openModelCall(id);
-      if (step) watches.resume(id, step.anchor, step.step_index);
-      pool.start(id);
-    }
+    for (const id of runs.unfinished()) if (!pool.drives(id)) startRecorded(id);
     deadlines.load();
     queue.load();
     children.settleAll();

@@ -159,9 +159,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   }
 
   function ended(row: RunRow): RunState | null {
-    const [first] = journal.read(row.id, 0, 1);
-    const [last] = journal.read(row.id, row.seq - 1, 1);
-    return endedState(journal, row, first, last);
+    return endedState(journal, row, (seq) => journal.read(row.id, seq - 1, 1)[0]);
   }
 
   /** Returns the run as of a stored response; as it is now if there was none, or if its trace was deleted meanwhile. */

@@ -3,11 +3,11 @@ import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { newId } from "../../domain/ids.ts";
 import type { ScriptEntry } from "../../domain/model-call.ts";
 import { modelRequest } from "../../domain/prompt.ts";
-import { beginsModelCall } from "../../domain/run-event.ts";
+import { beginsModelCall, endsRun } from "../../domain/run-event.ts";
 import { fold } from "../../domain/run-state.ts";
 import { copyDatabase } from "../../testing/copy-database.ts";
 import { agentTool, httpTool, runFixture, textOfFrames, tool } from "../../testing/run-fixture.ts";
-import { parseCursor } from "../stream/stream.ts";
+import { parseCursor, requireCursor } from "../stream/stream.ts";
 
 type Fixture = ReturnType<typeof runFixture>;
 
@@ -46,6 +46,23 @@ const resume = (fixture: Fixture, id: string) => fixture.service.resume(fixture.
 const show = (fixture: Fixture, id: string) => fixture.runs.get(fixture.scope, id);
 const typesOf = (fixture: Fixture, id: string) => fixture.journal.read(id).map(({ event }) => event.type);
 const paused = (fixture: Fixture, id: string) => fixture.until(id, ({ event }) => event.type === "run.paused");
+/** Pauses a queued run in the moment when its turn has come: its model call is recorded, but no loop works on it. */
+async function pausedBeforeLoop(fixture: Fixture, script: ScriptEntry[]): Promise<{ id: string }> {
+  const queueing = { run: { on_concurrency_limit: "queue" as const } };
+  await fixture.service.recover(); // Until then any run may be one that an earlier process has lost.
+  const first = await fixture.start(endless, queueing);
+  const { id } = await fixture.start(script, queueing);
+  const asked = Promise.withResolvers<void>();
+  fixture.watches.listen((runId, entries) => {
+    if (runId === first.id && entries.some(({ event }) => endsRun(event)))
+      pause(fixture, id).then(asked.resolve, asked.reject);
+  });
+  await fixture.service.cancel(fixture.scope, first.id, null);
+  await asked.promise;
+  expect(typesOf(fixture, id).slice(-4)).toEqual(["run.started", "step.started", "run.pause_requested", "run.paused"]);
+  return { id };
+}
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const codeOf = (work: Promise<unknown>): Promise<string | undefined> =>
   work.then(
@@ -275,6 +292,21 @@ describe("a pause", () => {
     }
   });
 
+  test("before the loop has begun the model call leaves its stream whole, read on from any position", async () => {
+    using fixture = runFixture({ slots: 1 });
+    const { id } = await pausedBeforeLoop(fixture, [{ text: "One two three.", delta_ms: 1 }]);
+    await resume(fixture, id);
+    await fixture.settled(id);
+    const whole = await fixture.stream(id);
+    for (const [place, frame] of whole.entries()) {
+      const from = parseCursor(frame.id, "starting_after");
+      requireCursor(fixture, id, from, "starting_after");
+      const rest = await fixture.stream(id, from);
+      const text = textOfFrames([...whole.slice(0, place + 1), ...rest]);
+      expect([frame.id, text]).toEqual([frame.id, "One two three."]);
+    }
+  });
+
   test("can be forked from any step that has ended", async () => {
     using fixture = runFixture();
     const { id } = await fixture.start(asksTool, { tools: [get] });
@@ -377,6 +409,17 @@ describe("after the death of the process", () => {
     (await nextCall()).answer({ found: 1 });
     expect(await next.settled(id)).toMatchObject({ status: "completed", attempt: 1 });
     expect(calls).toHaveLength(0);
+  });
+
+  test("a run that paused before its loop has begun streams its answer, and keeps it when it is cancelled", async () => {
+    using fixture = runFixture({ slots: 1 });
+    const { id } = await pausedBeforeLoop(fixture, [{ text: "One two three.", delta_ms: 60_000 }]);
+    using next = runFixture({ db: copyDatabase(fixture.db) });
+    await next.service.recover();
+    await resume(next, id);
+    await next.stream(id, undefined, ({ event }) => event === "token");
+    await next.service.cancel(next.scope, id, null);
+    expect(show(next, id)).toMatchObject({ status: "cancelled", output: "One " });
   });
 
   test("a requested pause is not forgotten: the run pauses with its recovery, and its call is treated as lost", async () => {

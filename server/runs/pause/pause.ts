@@ -12,11 +12,14 @@ export function createPauses({
   runs,
   pool,
   pauseEvents,
+  start,
 }: {
   journal: Journal;
   runs: RunStore;
-  pool: Pool;
+  pool: Pick<Pool, "abort">;
   pauseEvents: PauseEvents;
+  /** Drives a run, whose model call may be recorded already. */
+  start(runId: string): void;
 }) {
   async function change(
     scope: Viewer,
@@ -43,7 +46,7 @@ export function createPauses({
     },
     async resume(scope: Viewer, runId: string, note?: Note): Promise<void> {
       const changes = await change(scope, runId, () => pauseEvents.resume(runId), note);
-      for (const [id] of changes) pool.start(id);
+      for (const [id] of changes) start(id);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { AppError } from "../../domain/errors.ts";
 import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
+import { activeAgent } from "../../domain/handoff.ts";
 import { newId } from "../../domain/ids.ts";
 import type { RunEvent, RunSteered } from "../../domain/run-event.ts";
 import {
@@ -12,7 +13,7 @@ import {
   recordedMedia,
   type ShownMedia,
 } from "../../domain/run-input.ts";
-import { fold, isOver, openStep, type RunState, type RunStatus } from "../../domain/run-state.ts";
+import { fold, isOver, openStep, pendingCalls, type RunState, type RunStatus } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
@@ -60,16 +61,30 @@ export function createSteering({ journal, runs, pool, ends, mediaOf }: SteeringO
     const message: InputMessage = { role: "user", content };
     const wrong = messageFault(message, inputMost);
     if (wrong) throw invalid(paramOf(wrong.path), wrong.message);
+    while (!(await send(scope, runId, message, interrupt, note)));
+  };
+
+  /** Returns false if another agent has taken over meanwhile, whose guardrails must screen the message instead. */
+  async function send(
+    scope: Viewer & Partial<Author>,
+    runId: string,
+    message: InputMessage,
+    interrupt: boolean,
+    note: Note | undefined,
+  ): Promise<boolean> {
     requireUnderWay(runs.standing(scope, runId).status);
-    const { agent, model } = await journal.prepared([runId], async () => agentOf(scope, runId));
-    const media = mediaOf(scope, "content", agent.id);
+    const { agent, model, handoffs, agent_id } = await journal.prepared([runId], async () => agentOf(scope, runId));
+    const media = mediaOf(scope, "content", agent_id);
     const prepared = await prepare(message, media, agent, model);
     if (scope.actor) prepared.steered.by = { type: scope.actor.type, id: scope.actor.id };
     let step: number | null = null;
+    let isScreened = false;
     const write = () => {
       const before = runs.standing(scope, runId);
       requireUnderWay(before.status);
       const state = journal.state(runId);
+      isScreened = state.handoffs.length === handoffs;
+      if (!isScreened) return [];
       requireNextCall(state);
       step = interrupt && !prepared.isBlocked ? (openStep(state, "model_call")?.step_index ?? null) : null;
       const inserted = insert(state, prepared, step !== null);
@@ -79,14 +94,19 @@ export function createSteering({ journal, runs, pool, ends, mediaOf }: SteeringO
     };
     const folded = [runId, ...runs.unfinishedBelow(runId)];
     const updates = await journal.prepared(folded, () => journal.commitAll(write, scope));
+    if (!isScreened) return false;
     media.kept();
     for (const [id] of updates) if (isOver(requireValue(journal.head(id), `The run ${id}`).status)) pool.abort(id);
     if (step !== null) pool.interrupt(runId, step);
-  };
+    return true;
+  }
 
-  function agentOf(scope: Viewer, runId: string): { agent: AgentSnapshot; model: string } {
-    const { run, model } = journal.state(runId);
-    return { agent: journal.snapshot(scope, run.agent_hash), model };
+  /** Returns the agent that answers now, its model, the number of handoffs before, and the id of the run's own agent. */
+  function agentOf(scope: Viewer, runId: string) {
+    const state = journal.state(runId);
+    const { run, model } = state;
+    const agent = activeAgent(state, journal.snapshot(scope, run.agent_hash));
+    return { agent, model, handoffs: state.handoffs.length, agent_id: run.agent_id };
   }
 
   /** Call inside a write. A message that a guardrail blocks ends its run, like an input. */
@@ -148,10 +168,10 @@ function requireUnderWay(status: RunStatus): void {
   if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already and takes no message.`);
 }
 
-/** Throws if no further model call would have the message. */
+/** Throws if no further model call would have the message. A handoff gives the run those of the next agent. */
 function requireNextCall(state: RunState): void {
   const { max_turns } = state.run;
-  if (state.turns >= max_turns)
+  if (state.turns >= max_turns && !pendingCalls(state).some(({ type }) => type === "handoff"))
     throw new AppError("run_not_steerable", `The last of the run's ${max_turns} model calls (max_turns) has begun.`);
   if (unansweredMessages(state) >= steeredMost)
     throw new AppError("run_not_steerable", `${steeredMost} messages wait for the next model call.`);

@@ -95,7 +95,7 @@ export class RunSubscriptions {
     for (const listener of this.#listeners) listener(runId, entries);
   }
 
-  /** Registers a model call that began on another node and has streamed nothing yet. */
+  /** Registers a model call whose start an earlier process or another node recorded, and that has streamed nothing yet. */
   resume(runId: string, anchor: number, step_index: number): void {
     this.#of(runId).live ??= newLive(anchor, step_index);
   }

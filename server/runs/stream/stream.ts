@@ -213,14 +213,22 @@ const withAnchor = (journal: Journal, runId: string, { seq, offset }: Cursor): C
   offset,
 });
 
-/** Returns the start of the step that is open at an entry. Only requests to the run come between its deltas. */
+/** Returns the start of the step that is open at an entry, if only events that may come within a step are between. */
 function startBefore(journal: Journal, runId: string, at: number): { seq: number; event: StepStart } | null {
-  const [entry] = at > 0 ? journal.read(runId, at - 1, 1) : [];
-  if (!entry) return null;
-  const { seq, event } = entry;
-  if (isRequest(event)) return startBefore(journal, runId, at - 1);
-  return event.type === "step.started" || event.type === "step.restarted" ? { seq, event } : null;
+  for (let seq = at; seq > 0; seq--) {
+    const event = journal.read(runId, seq - 1, 1)[0]?.event;
+    if (event?.type === "step.started" || event?.type === "step.restarted") return { seq, event };
+    if (!event || !mayBeWithin(event)) return null;
+  }
+  return null;
 }
+
+/**
+ * True if the event may come between the start of a step and its deltas, or between those. A run may pause after the
+ * start of a model call that its loop does not know yet.
+ */
+const mayBeWithin = (event: RunEvent): boolean =>
+  isRequest(event) || event.type === "run.paused" || event.type === "run.resumed";
 
 type StepStart = Extract<RunEvent, { type: "step.started" | "step.restarted" }>;
 
@@ -259,7 +267,7 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
         anchor = null;
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
       const frame = frameOf(runId, entry);
-      const isWithin = isRequest(event) && anchor !== null && offset > 0;
+      const isWithin = mayBeWithin(event) && anchor !== null && offset > 0;
       text += dialect.event(frame, answer, isWithin ? offset : undefined);
       seq = entry.seq;
       last ||= dialect.isLast(frame);

@@ -24,6 +24,11 @@ const ofRuns = new Set([
   "replay",
 ]);
 const ofSteps = new Set(["answer", "call"]);
+const ofHandoffs = new Set(["input", "budget"]);
+const wantedOf = (type: RunEvent["type"]): ReadonlySet<string> => {
+  if (type === "handoff.completed") return ofHandoffs;
+  return type.startsWith("run.") ? ofRuns : ofSteps;
+};
 
 // Maximum number of blobs that are remembered as stored.
 const knownMost = 1000;
@@ -117,7 +122,7 @@ export function createEventCodec({ sqlite, kept }: Db) {
   function unpackBrief(runId: string, data: string, blobs: string | null): { event: RunEvent; shortened: string[] } {
     const event = parseExact<RunEvent & Record<string, unknown>>(data);
     const shortened: string[] = [];
-    const wantedFields = event.type.startsWith("run.") ? ofRuns : ofSteps;
+    const wantedFields = wantedOf(event.type);
     for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
       if (!wantedFields.has(field)) continue;
       const row = requireBlob(selectBrief.get({ runId, hash, field }), hash);

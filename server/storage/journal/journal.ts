@@ -264,6 +264,12 @@ export class Journal extends StateCache {
     return calls.map(({ type }) => type).reverse();
   }
 
+  /** Returns the `seq` of each handoff of a run. */
+  handoffs(run_id: string): number[] {
+    this.#options.db.snapshot.begin();
+    return this.#statements.selectHandoffs.all({ run_id }).map(({ seq }) => seq);
+  }
+
   /** Returns the number of a run's entries of these types. */
   count(run_id: string, types: readonly RunEventType[]): number {
     return onlyRow(this.#statements.selectCount.get({ run_id, types: JSON.stringify(types) })).n;
@@ -356,6 +362,9 @@ function statementsOf({ sqlite }: Db) {
     >(
       `SELECT data ->> '$.step_type' AS type FROM run_events WHERE run_id = $run_id AND run_events.type = 'step.started'
          AND data ->> '$.step_type' IN (SELECT value FROM json_each($types)) ORDER BY seq DESC LIMIT $limit`,
+    ),
+    selectHandoffs: sqlite.query<{ seq: number }, { run_id: string }>(
+      "SELECT seq FROM run_events WHERE run_id = $run_id AND type = 'handoff.completed' ORDER BY seq",
     ),
     // Counts a blob once per reference, because each entry gets its own copy.
     selectBytes: sqlite.query<{ bytes: number }, [string]>(

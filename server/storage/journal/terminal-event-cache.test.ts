@@ -37,6 +37,8 @@ const grown = (event: RunEvent): RunEvent => {
       return { ...event, call: { ...event.call, arguments: { ...event.call.arguments, long } } };
     case "tool.completed":
       return { ...event, output: long };
+    case "handoff.completed":
+      return { ...event, input: `Masked ${long}` };
     default:
       return event;
   }

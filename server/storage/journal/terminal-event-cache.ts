@@ -20,7 +20,7 @@ const maxCached = 1000;
 const emptyBrief: Brief<InitialState> = { state: initialState, shortened: [] };
 
 /**
- * Reads the states of runs for lists. For an ended run the first and the last entry suffice. An active or imported one
+ * Reads the states of runs for lists. For an ended run the first and the last entry and its handoffs suffice. An active or imported one
  * is folded without its large fields and cached: later reads add only its new entries.
  */
 export function createTerminalEventCache(journal: Journal) {
@@ -35,10 +35,13 @@ export function createTerminalEventCache(journal: Journal) {
   }
 
   function endedBrief(row: TerminalEventRow): Brief | null {
-    const [first] = journal.readBrief(row.id, 0, 1);
-    const [last] = journal.readBrief(row.id, row.seq - 1, 1);
-    const state = endedState(journal, row, first, last);
-    return state && { state, shortened: [first, last].flatMap((entry) => entry?.shortened ?? []) };
+    const shortened: string[] = [];
+    const state = endedState(journal, row, (seq) => {
+      const [entry] = journal.readBrief(row.id, seq - 1, 1);
+      shortened.push(...(entry?.shortened ?? []));
+      return entry;
+    });
+    return state && { state, shortened };
   }
 
   async function foldActive(id: string, rest: () => Promise<void>): Promise<Brief | null> {

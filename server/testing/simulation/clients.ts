@@ -9,7 +9,7 @@ import {
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Needs, RunEvent } from "../../domain/run-event.ts";
-import { isOver, requireRun } from "../../domain/run-state.ts";
+import { apply, fold, isOver, pendingCalls, type RunState } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { agentTool, handoffTool, httpTool, teamMember, tool } from "../run-fixture.ts";
@@ -140,7 +140,9 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
   }
 
   /** Sends a message to a run. Its text occurs once in the world. */
-  async function steer({ id }: Ledger): Promise<void> {
+  async function steer(ledger: Ledger): Promise<void> {
+    const { id } = ledger;
+    const from = ledger.entries.length;
     const message: Steered = { run: id, content: mark(), accepted: false };
     const interrupt = world.chance(0.4);
     steered.push(message);
@@ -150,10 +152,11 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
       message.accepted = true;
     } catch (error) {
       if (!(error instanceof AppError)) return;
-      const state = requireRun(ledgers.get(id)!.state);
-      const isLast = state.turns >= state.run.max_turns || unansweredMessages(state) >= steeredMost;
-      if (error.code === "run_already_terminal" ? !isOver(state.status) : error.code !== "run_not_steerable" || !isLast)
-        throw found(`${short(id)}: message to a run that is ${state.status}: ${error.code}`);
+      const { status } = ledger.state;
+      const isRight = error.code === "run_already_terminal" ? isOver(status) : error.code === "run_not_steerable";
+      // A handoff may give the run further model calls after the message was refused.
+      if (!isRight || (error.code === "run_not_steerable" && !statesSince(ledger, from).some(takesNoMessage)))
+        throw found(`${short(id)}: message to a run that is ${status}: ${error.code}`);
     }
   }
 
@@ -325,6 +328,18 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
       }
     },
   };
+}
+
+/** Returns the states that a run has had since it had this number of entries. */
+function statesSince({ entries }: Ledger, from: number): RunState[] {
+  const states = [fold(entries.slice(0, from))];
+  for (const entry of entries.slice(from)) states.push(apply(states.at(-1)!, entry));
+  return states;
+}
+
+function takesNoMessage(state: RunState): boolean {
+  const handsOver = pendingCalls(state).some(({ type }) => type === "handoff");
+  return (state.turns >= state.run.max_turns && !handsOver) || unansweredMessages(state) >= steeredMost;
 }
 
 // Errors that clients may get when two of them answer the same run at once.
