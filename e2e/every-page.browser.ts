@@ -178,7 +178,6 @@ test("a member starts creating by one key, which a viewer lacks", async ({ brows
     "agents",
     "tools",
     "snippets",
-    "skills",
     "memory",
     "files",
     "suites",
@@ -191,6 +190,12 @@ test("a member starts creating by one key, which a viewer lacks", async ({ brows
       await open(`/${list}`);
       expect(await begins("c"), list).toBe(true);
     });
+  await test.step("skills begin with a file", async () => {
+    await open("/skills");
+    const chooser = page.waitForEvent("filechooser");
+    await page.keyboard.press("c");
+    await chooser;
+  });
   expect(faults).toEqual([]);
   await leave();
 });
