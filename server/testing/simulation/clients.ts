@@ -9,7 +9,7 @@ import {
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Needs, RunEvent } from "../../domain/run-event.ts";
-import { apply, fold, isOver, pendingCalls, type RunState } from "../../domain/run-state.ts";
+import { apply, fold, isOver, pendingCalls, type RunState, requireRun } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { agentTool, handoffTool, httpTool, teamMember, tool } from "../run-fixture.ts";
@@ -32,6 +32,16 @@ interface Steered {
   run: string;
   content: string;
   accepted: boolean;
+}
+
+/** A request to pause or to resume a run that has no answer yet. */
+interface PauseRequest {
+  run: string;
+  isPaused: boolean;
+  /** The process that it was sent to. */
+  process: unknown;
+  /** True if a request for the opposite was under way at the same time. */
+  isCrossed: boolean;
 }
 
 const url = "http://tools.invalid/";
@@ -89,6 +99,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
   const { ledgers, found } = witness;
   const submissions: Submission[] = [];
   const steered: Steered[] = [];
+  const pauseRequests = new Set<PauseRequest>();
   const acknowledged = new Set<string>();
   const threads = [newId("thread"), newId("thread")];
   let marks = 0;
@@ -186,20 +197,38 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
   }
 
   /** Pauses a run, or lets it go on; both may be repeated. */
-  async function setPause({ id }: Ledger, isPaused: boolean): Promise<void> {
+  async function setPause(ledger: Ledger, isPaused: boolean): Promise<void> {
+    const { id } = ledger;
     world.note(`client: ${isPaused ? "pause" : "resume"} ${short(id)}`);
     const { service, scope } = fixture();
+    const from = ledger.entries.length;
+    const request = openPauseRequest({ run: id, isPaused, process: service, isCrossed: false });
     try {
       await (isPaused ? service.pause(scope, id, "because") : service.resume(scope, id));
-      const { status, pause } = ledgers.get(id)!.state;
-      if (!isOver(status) && isPaused !== (pause !== null))
+      const { status } = ledger.state;
+      // Its opposite may be in the same commit, behind it.
+      const states = request.isCrossed ? statesSince(ledger, from) : [requireRun(ledger.state)];
+      if (!isOver(status) && !states.some(({ pause }) => isPaused === (pause !== null)))
         throw found(`${short(id)}: ${isPaused ? "paused" : "resumed"}, and it is ${status} (P7)`);
     } catch (error) {
       if (!(error instanceof AppError)) return;
       const { status } = ledgers.get(id)!.state;
       if (error.code !== "run_already_terminal" || !isOver(status))
         throw found(`${short(id)}: pause of ${status}: ${error.code}`);
+    } finally {
+      pauseRequests.delete(request);
     }
+  }
+
+  /** Notes a request without an answer yet, and which requests for the opposite are under way with it. */
+  function openPauseRequest(request: PauseRequest): PauseRequest {
+    for (const other of pauseRequests) {
+      const { run, isPaused, process } = request;
+      if (other.run !== run || other.isPaused === isPaused || other.process !== process) continue;
+      [other.isCrossed, request.isCrossed] = [true, true];
+    }
+    pauseRequests.add(request);
+    return request;
   }
 
   /** Answers a run in one of the ways that clients do, valid or invalid. */
