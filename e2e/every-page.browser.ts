@@ -145,7 +145,7 @@ const named = {
   suites: "smoke",
   webhooks: "59999",
   schedules: "digest",
-  triggers: "issues",
+  triggers: "issue rep",
   "settings?tab=people": "owner@",
 };
 
