@@ -17,7 +17,7 @@ export const webhookEvent: Recipe = {
       ['  "file.ready": ofFile,\n', '  "context.compacted": ofRunOnly,\n  "file.ready": ofFile,\n'],
     ],
     "server/docs/guides/webhooks.md": [
-      ["`tool.requested`, `file.ready`", "`tool.requested`, `context.compacted`, `file.ready`"],
+      ["`handoff.completed`, `file.ready`", "`handoff.completed`, `context.compacted`, `file.ready`"],
     ],
   },
 };

@@ -18,7 +18,8 @@ export const toolType: Recipe = {
 }
 
 /** A tool as pinned by a run. */
-export type ToolSnapshot = EchoTool |`,
+export type ToolSnapshot =
+  | EchoTool`,
       ],
     ],
     "server/resources/tools/types/echo.ts": `import { parameterFaults } from "./fields.ts";
