@@ -142,7 +142,7 @@ const ModelAnswer = closedObject({
   finish: orNull(FinishReason),
   time_to_first_token_ms: orNull(Milliseconds),
   adjustments: optional(many(RequestAdjustment)),
-  /** True if a message of the user ended it: what came of it stays, and none of its calls is made. */
+  /** True if a message of the user ended the answer: its text so far is kept, and its tool calls are not made. */
   interrupted: optional(True),
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;

@@ -84,7 +84,7 @@ test("a run keeps the version that it began with, and a new run has the newest o
   expect(await promptOf(client, replayed.id)).toBe(await promptOf(client, begun.id));
 });
 
-test("a skill that was deleted is told to a run that began before, and a new run does without it", async () => {
+test("a run that began before its skill was deleted gets an error, and a new run does not have the skill", async () => {
   await using server = testApp();
   const client = await server.client();
   const { id } = await uploadSkill(client, "pdf");
@@ -105,7 +105,7 @@ test("a skill that was deleted is told to a run that began before, and a new run
   expect(await promptOf(client, after.id)).toBe("Be brief.");
 });
 
-test("long files are cut with a note, and read on from a later line; other data is told", async () => {
+test("a long file is cut with a note and read on from a later line, and a file that is no text is named as such", async () => {
   await using server = testApp();
   const client = await server.client();
   const lines = Array.from({ length: 5000 }, (_, i) => `line ${i + 1}`).join("\n");

@@ -200,7 +200,7 @@ test("a model that calls a tool before it loads it is served, or told how", asyn
   ]);
 });
 
-test("a model that only searches is told to stop, and ends with its turns", async () => {
+test("a run whose model only searches asks it to stop, and ends with its turns", async () => {
   const agent_id = await scripted(
     Array.from({ length: 9 }, () => search("refund")),
     { max_turns: 6 },

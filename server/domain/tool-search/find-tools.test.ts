@@ -150,13 +150,13 @@ describe("exact names", () => {
   });
 });
 
-describe("a model that searches again and again", () => {
-  test("is told to call what is loaded", () => {
+describe("the result for a model that searches again and again", () => {
+  test("names the loaded tools and asks for a call", () => {
     const { note } = findTools("refund", office, { loaded: ["stripe_create_refund"], searches: 1 });
     expect(note).toContain("Loaded already: stripe_create_refund. Call them instead of searching again.");
   });
 
-  test("is told to stop after three turns of nothing but searches", () => {
+  test("says after three turns of nothing but searches how often the model has searched", () => {
     expect(findTools("refund", office, { loaded: [], searches: 2 }).note).not.toContain("in a row");
     expect(findTools("refund", office, { loaded: [], searches: 3 }).note).toContain("searched 4 times in a row");
     const call = (turn_index: number, type: string) => ({ turn_index, type }) as ToolCall;

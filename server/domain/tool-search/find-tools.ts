@@ -18,7 +18,7 @@ const foundMost = 5;
 const selectedMost = 20;
 const nearMost = 3;
 const lineMost = 160;
-/** Number of turns with nothing but searches after which a model is told to stop. */
+/** Number of turns with nothing but searches after which the result asks the model to stop. */
 const patience = 3;
 
 interface Standing {
@@ -28,7 +28,7 @@ interface Standing {
   searches: number;
 }
 
-/** Searches all tools of the agent, also the loaded ones: a model that looks for one of them is told to call it. */
+/** Searches all tools of the agent. For a loaded tool, the result asks the model to call it. */
 export function findTools(query: string, agent: AgentSnapshot, { loaded, searches }: Standing): FoundTools {
   const tools = agent.tools.filter(({ type }) => type !== "tool_search");
   const names = namesIn(query, tools);

@@ -301,7 +301,7 @@ test("a rollback returns to what the label held before, and a second one further
   expect(audit[0].details).toMatchObject({ agent_id: id, name: "production", to: [{ version: 1, percent: 100 }] });
 });
 
-test("of two people who roll back at once, the second is told instead of going further back", async () => {
+test("of two people who roll back at once, the second gets an error and goes no further back", async () => {
   const { id } = await makeAgent();
   for (const version of [1, 2, 3]) await put(id, { version });
   const both = await Promise.all([1, 2].map(() => admin.post(`${at(id)}/rollback`, { expected_revision: 3 })));
