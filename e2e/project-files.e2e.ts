@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { skillText, zipOf } from "../server/testing/archives.ts";
 import { type CommandResult, type Json, type Runnel, startRunnel } from "./harness.ts";
 
 // Agents as files: the executable's commands against a running server.
@@ -129,6 +130,62 @@ test("an exported project is applied to another server, and has no secrets", asy
   expect((await other.command("export", join(folder.path, "third"))).code).toBe(0);
   const third = (name: string) => readFileSync(join(folder.path, "third", name), "utf8");
   expect(third("agents/refund-desk.yaml")).toBe(readFileSync(join(out, "agents/refund-desk.yaml"), "utf8"));
+});
+
+test("handoffs, skills, variables and snippets of an agent are exported by their names", async () => {
+  await using server = await startRunnel();
+  using folder = makeFolder();
+  const post = async (path: string, body: object): Promise<Json> => {
+    const response = await server.fetch(`/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
+    const made: Json = await response.json();
+    expect([response.status, made.error ?? null]).toEqual([201, null]);
+    return made;
+  };
+  const archive = zipOf([{ path: "letters/SKILL.md", content: skillText("letters", "Says how letters are written.") }]);
+  await post("skills", { content_base64: archive.toBase64() });
+  await post("snippets", { name: "greeting", text: "Greet {{customer}}." });
+  const lawyer = await post("agents", { name: "Lawyer", instructions: "Help.", model: "test/echo" });
+  const desk = await post("agents", {
+    name: "Desk",
+    instructions: "{{> greeting}}",
+    model: "test/echo",
+    variables: [{ name: "customer", type: "string", default: "you" }],
+    snippets: ["greeting"],
+    skills: ["letters"],
+    handoffs: [{ agent_id: lawyer.id, filter: "last_message" }],
+    tool_loading: "deferred",
+  });
+  const back = JSON.stringify({ handoffs: [desk.id] });
+  expect((await server.fetch(`/v1/agents/${lawyer.id}`, { method: "PATCH", body: back })).status).toBe(200);
+  const out = join(folder.path, "out");
+  expect(await server.command("export", out)).toMatchObject({ code: 0, stderr: "" });
+  const text = readFileSync(join(out, "agents/desk.yaml"), "utf8");
+  expect(text).toContain("handoffs:\n  - agent: Lawyer\n    filter: last_message\n");
+  expect(text).toContain("skills:\n  - letters\n");
+  expect(text).not.toMatch(/(agt|skl|skill)_[0-9a-z]{26}/);
+  const same = await apply(server, out, "--dry-run");
+  expect([same.code, same.stderr]).toEqual([0, ""]);
+  for (const { id } of [desk, lawyer]) await server.fetch(`/v1/agents/${id}`, { method: "DELETE" });
+  const again = await apply(server, out);
+  expect([again.code, again.stderr]).toEqual([0, ""]);
+  expect((await apply(server, out, "--dry-run")).code).toBe(0);
+});
+
+test("an export writes what it can, and names the things that share a name", async () => {
+  await using server = await startRunnel();
+  using folder = makeFolder();
+  for (const name of ["Twin", "Twin", "Alone"])
+    await server.fetch("/v1/agents", {
+      method: "POST",
+      body: JSON.stringify({ name, instructions: "", model: "test/echo" }),
+    });
+  const out = join(folder.path, "out");
+  const exported = await server.command("export", out);
+  expect([exported.code, exported.stderr.trim()]).toEqual([
+    1,
+    "Not written, because several have the same name: agent Twin.",
+  ]);
+  expect(readdirSync(join(out, "agents"))).toEqual(["alone.yaml"]);
 });
 
 test("a wrong file changes nothing, and a name that two agents have is refused with both ids", async () => {

@@ -17,11 +17,16 @@ export async function exportTo(folder: string, flags: ClientFlags): Promise<void
   const paths = new Map(before.map((thing) => [wordsOf(thing), thing.path]));
   const stored = await readStored(client);
   const taken = new Set(paths.values());
+  // Files cannot tell things of one name from each other.
+  const unclear = new Set<string>();
   const written: { object: string; name: string; path: string }[] = [];
   for (const kind of kinds)
     for (const { id } of stored.all(kind)) {
       const thing = await readThing(client, kind, id);
-      stored.idOf(kind, thing.name); // A file cannot tell two things of one name from each other.
+      if (stored.idsOf(kind, thing.name).length > 1) {
+        unclear.add(wordsOf(thing));
+        continue;
+      }
       const path = paths.get(wordsOf(thing)) ?? freePath(thing, taken);
       taken.add(path);
       write(join(folder, path), fileFields({ ...thing, fields: withNames(thing, stored.nameOf) }));
@@ -29,6 +34,8 @@ export async function exportTo(folder: string, flags: ClientFlags): Promise<void
       if (!flags.json) writeOut(`${oneLine(path)}\n`);
     }
   print(flags.json, { files: written }, () => `${written.length} files.`);
+  if (unclear.size > 0)
+    throw new CliError(`Not written, because several have the same name: ${[...unclear].map(oneLine).join(", ")}.`);
 }
 
 /** Returns the fields of a file: without those that have their defaults. */

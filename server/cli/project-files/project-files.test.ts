@@ -34,7 +34,13 @@ const agentTool = (name: string, of: string): FileThing => ({
   path: `${name}.yaml`,
   fields: { name, type: "agent", agent: of },
 });
-const empty: StoredThings = { idOf: () => undefined, nameOf: () => undefined, all: () => [], add: () => {} };
+const empty: StoredThings = {
+  idOf: () => undefined,
+  idsOf: () => [],
+  nameOf: () => undefined,
+  all: () => [],
+  add: () => {},
+};
 
 test("names become ids and ids become names, and the order of fields stays", () => {
   const thing: Thing = agent("Desk", {

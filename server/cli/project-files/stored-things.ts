@@ -12,6 +12,7 @@ interface Item {
 export interface StoredThings {
   /** Returns the id of a name; undefined if there is none. Throws if several things have it. */
   idOf(kind: Kind, name: string): string | undefined;
+  idsOf(kind: Kind, name: string): string[];
   nameOf(kind: Kind, id: string): string | undefined;
   all(kind: Kind): Item[];
   add(kind: Kind, name: string, id: string): void;
@@ -21,9 +22,12 @@ export async function readStored(client: ApiClient): Promise<StoredThings> {
   const lists = new Map<Kind, Item[]>();
   for (const kind of kinds) lists.set(kind, await Array.fromAsync(client.all<Item>(rules[kind].list)));
   const listOf = (kind: Kind): Item[] => lists.get(kind) ?? [];
+  const idsOf = (kind: Kind, name: string): string[] =>
+    listOf(kind).flatMap((item) => (item[rules[kind].key] === name ? [item.id] : []));
   return {
+    idsOf,
     idOf(kind, name) {
-      const ids = listOf(kind).flatMap((item) => (item[rules[kind].key] === name ? [item.id] : []));
+      const ids = idsOf(kind, name);
       if (ids.length > 1)
         throw new CliError(`There are ${ids.length} things of this name: ${kind} ${name} (${ids.join(", ")}).`);
       return ids[0];
@@ -33,6 +37,15 @@ export async function readStored(client: ApiClient): Promise<StoredThings> {
     add: (kind, name, id) => void listOf(kind).push({ id, [rules[kind].key]: name }),
   };
 }
+
+interface SkillReference {
+  name: string;
+  version: number | null;
+}
+
+/** Returns a skill of an agent by its name alone, which the API takes as well. */
+const skillByName = ({ name, version }: SkillReference): object | string =>
+  version === null ? name : { name, version };
 
 /** True for a tool whose parameters follow from its type, so that a client cannot set them. */
 const hasFixedParameters = ({ type, source }: Record<string, unknown>): boolean =>
@@ -47,6 +60,7 @@ export async function readThing(client: ApiClient, kind: Kind, id: string): Prom
   // A response tells more of a tool than its id, and a model beside the list that it begins.
   if (kind === "agent" && Array.isArray(values.tools)) values.tools = values.tools.map(({ id }: Item) => id);
   if (values.models !== undefined) delete values.model;
+  if (kind === "agent" && Array.isArray(values.skills)) values.skills = values.skills.map(skillByName);
   if (kind === "tool" && hasFixedParameters(values)) delete values.parameters;
   return { kind, name: String(stored[key]), fields: values };
 }
