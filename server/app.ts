@@ -6,6 +6,7 @@ import { createMount } from "./http/module.ts";
 import { createLateRef } from "./lib/late-ref.ts";
 import { pushBody } from "./protocols/a2a/tasks.ts";
 import { createProtocols } from "./protocols/module.ts";
+import { createAgentsNamed } from "./resources/agents/agents-named.ts";
 import { createHasAgent } from "./resources/agents/has-agent.ts";
 import { createAgentsModule } from "./resources/agents/module.ts";
 import { type AuditOptions, createAuditModule } from "./resources/audit/module.ts";
@@ -64,7 +65,7 @@ export function createApp(options: AppOptions) {
   const memory = createMemoryModule({ base, options, connections, files, webhooks, usage });
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
-  const resolver = createAgentResolver({ db: base.db, hasAgent });
+  const resolver = createAgentResolver({ db: base.db, agentsNamed: createAgentsNamed(base.db), hasAgent });
   const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
   const snippets = createSnippetsModule({ base });
   const skills = createSkillsModule({ base, files });

@@ -188,3 +188,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const sentence = (message: string): string => (message.endsWith(".") ? message : `${message}.`);
+
+/** Error of a name that several agents have, or might have; it shows ten of their ids. */
+export const ambiguousAgent = (param: string, ids: readonly string[]): AppError =>
+  new AppError("agent_ambiguous", "This name does not say which agent is meant.", {
+    param,
+    details: { agent_ids: ids.slice(0, 10) },
+  });

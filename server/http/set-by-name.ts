@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import { booleanExpected } from "../domain/error-messages.ts";
-import { AppError } from "../domain/errors.ts";
 import { namedInPaths } from "../domain/fields.ts";
 import { limits } from "../domain/limits.ts";
 import * as t from "../lib/schema.ts";
@@ -63,13 +62,4 @@ export async function writeOrTry<Result>(
     if (error instanceof DryRunOver) return error.result as Result;
     throw error;
   }
-}
-
-/** Returns the id of the only thing with this name, null if there is none. Throws if there are several. */
-export function onlyNamed(what: string, name: string, ids: readonly string[]): string | null {
-  if (ids.length < 2) return ids[0] ?? null;
-  throw new AppError("agent_ambiguous", `There are ${ids.length} ${what}s "${name}": ${ids.join(", ")}.`, {
-    param: "name",
-    details: { agent_ids: ids },
-  });
 }

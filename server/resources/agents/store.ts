@@ -5,17 +5,18 @@ import { newId } from "../../domain/ids.ts";
 import type { ProtocolName } from "../../domain/protocols.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import { mayUse, type Viewer } from "../../http/auth.ts";
-import { invalid } from "../../http/errors.ts";
+import { ambiguousAgent, invalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { cachedJson } from "../../http/response.ts";
 import type { Condition } from "../../http/row-filter.ts";
-import { onlyNamed, writeOrTry } from "../../http/set-by-name.ts";
+import { writeOrTry } from "../../http/set-by-name.ts";
 import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { agents } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { completeSkills, noSkills, type ProjectSkills, type SkillReference } from "./agent-skills.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
+import { createAgentsNamed } from "./agents-named.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
 import { checkSettings } from "./check-settings.ts";
 import { checkTemplates } from "./check-templates.ts";
@@ -124,14 +125,13 @@ export function createAgentStore({
     checkTemplates(scope, { instructions, variables, snippets, tools: described, toolIds }, pinnedSnippet);
   }
 
-  const selectNamed = sqlite.query<{ id: string }, [string, string, string]>(
-    "SELECT id FROM agents WHERE project_id = ? AND environment = ? AND name = ? ORDER BY id LIMIT 100",
-  );
-  /** Agents that the viewer may not use do not count: their names are not revealed. */
-  const idNamed = (viewer: Viewer, name: string): string | null => onlyNamed("agent", name, idsNamed(viewer, name));
-
-  const idsNamed = (viewer: Viewer, name: string): string[] =>
-    selectNamed.all(viewer.project_id, viewer.environment, name).flatMap(({ id }) => (mayUse(viewer, id) ? [id] : []));
+  const agentsNamed = createAgentsNamed(db);
+  /** Returns the id of the only agent with this name, null if there is none. Throws if there are several. */
+  function idNamed(viewer: Viewer, name: string): string | null {
+    const ids = agentsNamed(viewer, name);
+    if (ids.length > 1) throw ambiguousAgent("name", ids);
+    return ids[0] ?? null;
+  }
 
   const create = (scope: Author, input: CreateAgent) => add(scope, input);
 

@@ -4,8 +4,8 @@ import { AppError } from "../../domain/errors.ts";
 import { isId, prefixes } from "../../domain/ids.ts";
 import type { RunLabel } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { mayUse, type Viewer } from "../../http/auth.ts";
-import { invalid } from "../../http/errors.ts";
+import type { Viewer } from "../../http/auth.ts";
+import { ambiguousAgent, invalid } from "../../http/errors.ts";
 import { sha256 } from "../../lib/hash.ts";
 import type { Db } from "../../storage/db/open.ts";
 
@@ -22,20 +22,17 @@ export interface ChosenVersion {
   label: RunLabel | null;
 }
 
-// Ids that an error names.
-const namedMost = 10;
-
 /** Finds the agents that requests name, and the versions of their runs: the only place that reads such names. */
 export function createAgentResolver({
   db: { sqlite },
+  agentsNamed,
   hasAgent,
 }: {
   db: Db;
+  /** Returns the ids of agents with a name that the viewer may use. */
+  agentsNamed(viewer: Viewer, name: string): string[];
   hasAgent(viewer: Viewer, id: string): boolean;
 }) {
-  const selectByName = sqlite.query<{ id: string }, [string, string, string]>(
-    "SELECT id FROM agents WHERE project_id = ? AND environment = ? AND name = ? ORDER BY id",
-  );
   const selectVersion = sqlite.query<unknown, [string, string, string, number]>(
     "SELECT 1 FROM agent_versions WHERE project_id = ? AND environment = ? AND agent_id = ? AND version = ?",
   );
@@ -43,10 +40,6 @@ export function createAgentResolver({
     `SELECT id, shares, revision FROM agent_labels
      WHERE project_id = ? AND environment = ? AND agent_id = ? AND name = ?`,
   );
-
-  /** Returns the ids of agents with this name that the viewer may use. */
-  const named = (viewer: Viewer, name: string): string[] =>
-    selectByName.all(viewer.project_id, viewer.environment, name).flatMap(({ id }) => (mayUse(viewer, id) ? [id] : []));
 
   const hasVersion = ({ project_id, environment }: Scope, id: string, version: number): boolean =>
     selectVersion.get(project_id, environment, id, version) !== null;
@@ -57,16 +50,12 @@ export function createAgentResolver({
   /** Returns the id of a name. Throws 404 if there is none, and 409 if it could be several. */
   function idOfName(viewer: Viewer, text: string, name: string | null, param: string): string {
     // An agent whose own name contains an @ could be meant, or a label.
-    const whole = text.includes("@") ? named(viewer, text) : [];
-    const found = name === null ? [] : named(viewer, name);
+    const whole = text.includes("@") ? agentsNamed(viewer, text) : [];
+    const found = name === null ? [] : agentsNamed(viewer, name);
     const ids = [...new Set([...whole, ...found])];
     const [id] = ids;
     if (id === undefined) throw missing(param, "There is no agent with this name.");
-    if (ids.length > 1 || whole.length > 0 || name?.includes("@"))
-      throw new AppError("agent_ambiguous", "This name does not say which agent is meant.", {
-        param,
-        details: { agent_ids: ids.slice(0, namedMost) },
-      });
+    if (ids.length > 1 || whole.length > 0 || name?.includes("@")) throw ambiguousAgent(param, ids);
     return id;
   }
 
