@@ -109,9 +109,9 @@ export async function createExampleRunner(server: Runnel, { python, node }: Runt
 
   return {
     /** Runs a program and waits for its exit. */
-    async run(runtime: Runtime, program: string): Promise<CommandResult> {
+    async run(runtime: Runtime, program: string, more: Record<string, string> = {}): Promise<CommandResult> {
       const { command, cwd } = place(runtime, program);
-      return await runProgram(command, cwd, environment, patience_ms);
+      return await runProgram(command, cwd, { ...environment, ...more }, patience_ms);
     },
     /** Starts a program that runs until it is disposed of; `stderr` has its errors. */
     start(runtime: Runtime, program: string, more: Record<string, string>) {

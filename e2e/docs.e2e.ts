@@ -14,7 +14,7 @@ import {
 import { type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 
-// Runs the examples of every page as printed, in page order on one server.
+// Runs the examples of every page as printed, on one server. Each page has a project, so no page meets another's names.
 
 // DOCS=guides/streaming,guides/mcp runs only these pages.
 const wanted = process.env.DOCS?.split(",");
@@ -48,8 +48,29 @@ describe("the documentation's examples", () => {
     await ollama[Symbol.asyncDispose]();
   });
 
-  async function expectWell(runtime: Runtime, { program, shown }: { program: string; shown: readonly string[] }) {
-    const { code, stdout, stderr } = await runner.run(runtime, program);
+  const keys = new Map<string, Promise<string>>();
+  /** Returns a test key of the page's project. */
+  async function createKey(page: string): Promise<string> {
+    const created = await server.command(
+      "keys",
+      "create",
+      "--project",
+      page.replace("/", "-"),
+      "--create-project",
+      "--json",
+    );
+    expect(created.stderr).toBe("");
+    return JSON.parse(created.stdout).secret;
+  }
+
+  interface Example {
+    path: string;
+    program: string;
+    shown: readonly string[];
+  }
+  async function expectWell(runtime: Runtime, { path, program, shown }: Example) {
+    if (!keys.has(path)) keys.set(path, createKey(path));
+    const { code, stdout, stderr } = await runner.run(runtime, program, { RUNNEL_API_KEY: await keys.get(path)! });
     expect({ code, stderr, said: code === 0 ? "" : stdout }).toEqual({ code: 0, stderr: "", said: "" });
     expect({ missing: missingLines(stdout, shown), stdout }).toEqual({ missing: [], stdout });
   }
@@ -57,12 +78,14 @@ describe("the documentation's examples", () => {
   for (const language of languages)
     for (const page of pagesIn(language))
       test.skipIf(!python && (language === "python" || /^python3 /m.test(page.program)))(
-        `${page.path} runs in ${language} from an empty folder, and leaves nothing behind`,
+        `${page.path} runs in ${language} from an empty folder, and leaves nothing in the way`,
         async () => {
-          // A page that leaves something behind fails the next time: in the next language, or in the same one again.
+          // A page that leaves something in the way fails the next time: in the next language, or in the same one again.
+          // The documented output is that of the first time: afterwards, what a page makes by name is there already.
+          const again = { ...page, shown: [] };
           await expectWell(language, page);
-          if (language === "ts" && node) await expectWell("node", page);
-          else if (page.isOnly || isNightly) await expectWell(language, page);
+          if (language === "ts" && node) await expectWell("node", again);
+          else if (page.isOnly || isNightly) await expectWell(language, again);
         },
         240_000,
       );
