@@ -65,6 +65,16 @@ export function createAgentSnapshots({
     { bytesOf: estimateJsonSize },
   );
 
+  // Read for each run.
+  const toolsOf = db.kept.rows((project_id: string, environment: Environment, id: string, version: string) => {
+    const scope = { project_id, environment };
+    if (!rows.get(scope, id)) return { own: [], ofOthers: [] };
+    const at = version === newest ? null : Number(version);
+    const ofOthers = reachedFrom(scope, id, at).flatMap((each) => attached.of(scope, each));
+    const own = definitionAt(scope, id, at).tools();
+    return { own: own.map((each) => each.id), ofOthers: ofOthers.map((each) => each.id) };
+  });
+
   /** Returns what a version of the agent is; null: the newest. Throws if there is none. */
   function definitionAt(scope: Scope, id: string, version: number | null) {
     const row = rows.find(scope, id);
@@ -174,19 +184,13 @@ export function createAgentSnapshots({
     },
     /** Ids of the tools that a run of this version would have; empty if there is no such agent. */
     toolIds(
-      scope: Scope,
+      { project_id, environment }: Scope,
       id: string,
       { tools }: AgentOverrides = {},
       version: number | null = null,
     ): readonly string[] {
-      if (!rows.get(scope, id)) return tools ?? [];
-      const own =
-        tools ??
-        definitionAt(scope, id, version)
-          .tools()
-          .map((each) => each.id);
-      const ofOthers = reachedFrom(scope, id, version).flatMap((each) => attached.of(scope, each));
-      return [...own, ...ofOthers.map((each) => each.id)];
+      const { own, ofOthers } = toolsOf.of(project_id, environment, id, String(version ?? newest));
+      return tools ? [...tools, ...ofOthers] : [...own, ...ofOthers];
     },
     /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
     edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {

@@ -27,7 +27,14 @@ const judgedMost = 1000;
 const reportedMost = 10_000;
 
 /** Counts the runs of labels: writes them down with the runs' own entries, and reads them by version. */
-export function createLabelRuns({ sqlite }: Db) {
+export function createLabelRuns({ sqlite, kept }: Db) {
+  const selectAny = sqlite.query<unknown, [string, string]>(
+    "SELECT 1 FROM agent_labels WHERE project_id = ? AND environment = ? LIMIT 1",
+  );
+  // Cached per project, because most runs end where no agent has a label.
+  const hasLabels = kept.rows(
+    (...scope: [project_id: string, environment: string]) => selectAny.get(...scope) !== null,
+  );
   const insert = sqlite.query(
     `INSERT INTO label_runs (project_id, environment, run_id, label_id, revision, version)
      SELECT ?1, ?2, ?3, ?4, ?5, ?6
@@ -86,7 +93,7 @@ export function createLabelRuns({ sqlite }: Db) {
           const { id, revision } = event.label;
           insert.run(project_id, environment, run_id, id, revision, event.agent_version);
         }
-        if (!endsRun(event)) return [];
+        if (!endsRun(event) || !hasLabels.of(project_id, environment)) return [];
         const { input_tokens, output_tokens, cost_usd } = event.usage;
         const cost = cost_usd === null ? null : nanoUsd(cost_usd);
         const status = event.type.slice("run.".length);
