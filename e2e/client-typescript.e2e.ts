@@ -403,18 +403,17 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         const run = await runnel.runs.run(agent_id, "Go", { tools: [weather, broken] });
         const stream = runnel.runs.stream({ agent_id, input: "Go", tools: [weather, broken] });
         await stream.done();
-        const error = await runnel.runs.run(agent_id, "Go", { tools: [weather] }).catch((e: Json) => e);
         // Another client answers what this stream does not.
         const others = { type: "client", name: "broken" };
         const shared = runnel.runs.stream({ agent_id, input: "Go", tools: [weather, others] });
         for await (const { event, data } of shared) {
           if (event !== "run.requires_action") continue;
-          const { id } = data.required_action.submit_tool_outputs.tool_calls.find(
-            ({ tool }: Json) => tool === "broken",
-          );
-          await runnel.runs.submitToolOutputs(shared.runId, { tool_outputs: [{ tool_call_id: id, output: 1 }] });
+          const { tool_calls } = data.required_action.submit_tool_outputs;
+          const call = tool_calls.find(({ tool }: Json) => tool === "broken");
+          const tool_outputs = call && [{ tool_call_id: call.id, output: 1 }];
+          if (call) await runnel.runs.submitToolOutputs(shared.runId, { tool_outputs });
         }
-        return { run, streamed: stream.runId, text: stream.text, shared: shared.runId, failed: error.message };
+        return { run, streamed: stream.runId, text: stream.text, shared: shared.runId };
       };
       const told = await start(name, program, { agent_id }).result;
       const expected = [
@@ -425,7 +424,6 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect(await outputsOf(told.run.id)).toEqual(expected);
       expect(await outputsOf(told.streamed)).toEqual(expected);
       expect(await outputsOf(told.shared)).toEqual([expected[0], ["completed", 1, undefined]]);
-      expect(told.failed).toContain("broken");
     });
 
     test("and names a missing one before it calls any", async () => {
