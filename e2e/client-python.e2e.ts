@@ -244,6 +244,7 @@ describe("the Python client", () => {
   });
 });
 
+const pydantic = await pythonWith("client-pydantic-1", ["httpx==0.28.1", "pydantic==2.14.4"]);
 const mypy = await pythonWith("client-mypy-2", ["httpx==0.28.1", "mypy==2.4.1", "pip==26.3"]);
 const others = await Promise.all(
   [
@@ -284,6 +285,16 @@ describe("the wheel", () => {
         expectExact(events);
         expect(text).toBe(words);
       }
+    });
+
+  for (const [name, programs] of [
+    ["pydantic", pydantic],
+    ["nothing else", python],
+  ] as const)
+    test.skipIf(!programs)(`makes tools of typed functions, with ${name} installed`, async () => {
+      await using server = await fixed();
+      using client = await installClient(server, programs!);
+      expect(await client.python(inProject("e2e/clients/functions.py"), name)).toEqual(done);
     });
 
   test.skipIf(!mypy)("is complete, describes itself, and satisfies type checkers", async () => {

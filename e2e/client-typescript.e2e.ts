@@ -384,6 +384,48 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       ]);
     });
 
+    test("that are sent with the run, and answers them while a stream is read", async () => {
+      const agent_id = await createScripted(server, [calls("weather", "broken"), { text: "It is clear." }], {});
+      const program: Program = async ({ library, runnel, args: { agent_id } }) => {
+        const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+        const weather = library.tool({
+          name: "weather",
+          description: "The weather.",
+          parameters,
+          run: ({ city }: Json) => ({ city }),
+        });
+        const broken = library.tool({
+          name: "broken",
+          run: () => {
+            throw new Error("It is broken.");
+          },
+        });
+        const run = await runnel.runs.run(agent_id, "Go", { tools: [weather, broken] });
+        const stream = runnel.runs.stream({ agent_id, input: "Go", tools: [weather, broken] });
+        await stream.done();
+        // Another client answers what this stream does not.
+        const others = { type: "client", name: "broken" };
+        const shared = runnel.runs.stream({ agent_id, input: "Go", tools: [weather, others] });
+        for await (const { event, data } of shared) {
+          if (event !== "run.requires_action") continue;
+          const { tool_calls } = data.required_action.submit_tool_outputs;
+          const call = tool_calls.find(({ tool }: Json) => tool === "broken");
+          const tool_outputs = call && [{ tool_call_id: call.id, output: 1 }];
+          if (call) await runnel.runs.submitToolOutputs(shared.runId, { tool_outputs });
+        }
+        return { run, streamed: stream.runId, text: stream.text, shared: shared.runId };
+      };
+      const told = await start(name, program, { agent_id }).result;
+      const expected = [
+        ["completed", { city: "Oslo" }, undefined],
+        ["failed", null, "It is broken."],
+      ];
+      expect(told).toMatchObject({ run: { output: "It is clear." }, text: "It is clear." });
+      expect(await outputsOf(told.run.id)).toEqual(expected);
+      expect(await outputsOf(told.streamed)).toEqual(expected);
+      expect(await outputsOf(told.shared)).toEqual([expected[0], ["completed", 1, undefined]]);
+    });
+
     test("and names a missing one before it calls any", async () => {
       const [known, missing] = [`known_${unique()}`, `missing_${unique()}`];
       const agent_id = await createAsking({ [known]: {}, [missing]: {} }, calls(known, missing));
@@ -392,10 +434,17 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         const error = await runnel.runs
           .run(agent_id, "Go", { tools: { [known]: () => called++ } })
           .catch((e: Json) => e);
-        return { called, message: error.message, isKnown: error instanceof library.RunnelError };
+        const { message, run, runId } = error;
+        return {
+          called,
+          message,
+          isKnown: error instanceof library.ActionRequiredError,
+          run,
+          isItsRun: run.id === runId,
+        };
       };
       const told = await start(name, program, { agent_id, known }).result;
-      expect(told).toMatchObject({ called: 0, isKnown: true });
+      expect(told).toMatchObject({ called: 0, isKnown: true, isItsRun: true, run: { status: "requires_action" } });
       expect(told.message).toContain(missing);
     });
 

@@ -1,7 +1,19 @@
 # What a type checker has to understand. Lines that it must refuse say so, and --warn-unused-ignores sees that it does.
 from typing import Optional
 
-from runnel_sdk import APIError, AsyncRunnel, NotFoundError, Runnel, types
+from runnel_sdk import ActionRequiredError, APIError, AsyncRunnel, NotFoundError, Runnel, Tool, tool, types
+
+
+@tool
+def weather(city: str) -> str:
+    """The weather in a city."""
+    return city
+
+
+@tool(name="time")
+def time_of(city: str) -> str:
+    """The time in a city."""
+    return city
 
 
 def main(runnel: Runnel) -> Optional[str]:
@@ -22,6 +34,13 @@ def main(runnel: Runnel) -> Optional[str]:
         print(name)
     has_more: bool = runnel.runs.list().first_page().has_more
     run = runnel.runs.run(agent, "Hello", tools={"weather": lambda city: "clear"})
+    made: Tool = time_of
+    try:
+        run = runnel.runs.run(agent, "Hello", tools=[weather, made, main])
+        runnel.runs.stream(agent_id=agent.id, input="Hello", tools=[weather, {"type": "client", "name": "clock"}])
+        runnel.runs.run(agent, "Hello", tools=["weather"])  # type: ignore[list-item]
+    except ActionRequiredError as error:
+        print(error.run_id)
     output: Optional[str] = run.output
     run.output + "!"  # type: ignore[operator]
     steps: int = len(runnel.traces.retrieve(run.id, include="raw").steps)

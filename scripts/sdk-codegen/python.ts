@@ -184,6 +184,7 @@ import httpx
 from . import types
 from ._async_client import AsyncClient, AsyncFilesBase, AsyncPager, AsyncRunsBase, AsyncRunStream, at
 from ._object import NOT_GIVEN, NotGiven, Object, given, texts
+from ._tool import Tool, Tools
 from ._webhooks import Headers
 from ._webhooks import verify as _verify
 
@@ -225,7 +226,8 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
     base: "AsyncRunsBase",
     methods(document) {
       const fields = fieldsOf(document, "CreateRunRequest").filter(({ field }) => field !== "stream");
-      // Here `tools` are functions: `stream` and `create` accept a run's own tools.
+      const functions = "Sequence[Union[Tool, Callable[..., Any], Mapping[str, Any]]]";
+      const streamed = fields.map((each) => (each.field === "tools" ? { ...each, type: functions } : each));
       const others = fields.filter(({ field }) => !["agent_id", "input", "tools"].includes(field));
       const patience = {
         signature: "patience: float = 300.0",
@@ -242,15 +244,17 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
       const stream = definition({
         name: "stream",
         isAsync: false,
-        head: ["*", ...fields.map(signatureOf)],
+        head: ["*", ...streamed.map(signatureOf)],
         more: [key, patience, silence, slim],
         fields,
         result: "AsyncRunStream",
-        doc: "Starts a run and returns its events, each once, over lost connections and restarts of the server.",
+        doc: `Starts a run and returns its events, each once, over lost connections and restarts of the server.
+
+        ${"``tools``"} may be typed functions: while you read the events, their calls are answered. Other calls are left to
+        others.`,
         body: `        body = ${givenOf(fields)}
-        return AsyncRunStream(
-            self._client,
-            body=body,
+        return self._stream(
+            body,
             idempotency_key=idempotency_key,
             patience=patience,
             timeout=timeout,
@@ -265,7 +269,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
           "agent: Union[str, Mapping[str, Any]]",
           "input: Union[str, Sequence[Mapping[str, Any]]]",
           "*",
-          "tools: Optional[Mapping[str, Callable[..., Any]]] = None",
+          "tools: Optional[Tools] = None",
           "decide: Optional[Callable[[Any], Any]] = None",
           "on_event: Optional[Callable[[types.StreamEvent], Any]] = None",
           ...others.map(signatureOf),
@@ -275,10 +279,11 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
         result: "types.Run",
         doc: `Runs an agent, or the agent of an id, to its end and returns the run.
 
-        ${"``tools``"} are functions by the names of client tools: one gets the call's arguments by their names, what it
-        returns is the output, and what it raises the model reads as an error. ${"``decide``"} gets a call that needs an
-        approval, or whose outcome nobody knows, and returns ${'``{"decision": "approve"}`` or ``{"decision": "reject"}``'}.
-        ${"``on_event``"} sees every event. Raises ${"``RunFailedError``"} when the run fails or is cancelled.`,
+        ${"``tools``"} are typed functions, which are sent with the run, or functions by the names of client tools that the
+        agent has. A function gets the call's arguments by their names; it returns the output, and the model reads what
+        it raises as an error. ${"``decide``"} gets a call that needs an approval or has an unknown outcome, and returns ${'``{"decision": "approve"}`` or ``{"decision": "reject"}``'}.
+        ${"``on_event``"} sees every event. Raises ${"``RunFailedError``"} when the run fails or is cancelled, and
+        ${"``ActionRequiredError``"} when it waits for an answer that is not given here.`,
         body: `        agent_id = agent if isinstance(agent, str) else agent["id"]
         run: types.Run = await self._run(
             {"agent_id": agent_id, "input": input, **${givenOf(others).replaceAll("\n", "\n    ")}},

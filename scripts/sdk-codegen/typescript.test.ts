@@ -51,7 +51,8 @@ function refusedLines(program: string, module: "nodenext" | "preserve"): number[
 }
 
 const accepted = `
-import { APIError, type List, type Run, Runnel, type Tool, type FileObject } from "runnel-sdk";
+import { APIError, type FunctionTool, type List, type Run, Runnel, type StandardSchema, type Tool, tool as define, type FileObject } from "runnel-sdk";
+declare const place: StandardSchema<{ city: string }>;
 const signal: AbortSignal | undefined = undefined;
 const runnel = new Runnel({ baseUrl: "https://127.0.0.1:8443", apiKey: "sk_test_1", ca: undefined, timeoutMs: 1, maxRetries: 0, fetch });
 async function program(): Promise<void> {
@@ -80,6 +81,12 @@ async function program(): Promise<void> {
     metadata: { a: "b" }, timeout_ms: 5000, signal,
   });
   void runnel.runs.stream({ agent_id: agent.id, input: "Hi", tools: [{ type: "client", name: "clock" }] });
+  const weather: FunctionTool = define({ name: "weather", parameters: place, run: ({ city }, { id }) => city.length + id.length });
+  const clock = define<{ zone: string }>({ name: "clock", parameters: { type: "object" }, run: ({ zone }) => zone.length });
+  void runnel.runs.stream({ agent_id: agent.id, input: "Hi", tools: [weather, clock, { type: "client", name: "other" }] });
+  const typed = await runnel.runs.run(agent, "Hi", { tools: [weather, clock], schema: place });
+  const city: string = typed.output_json.city;
+  void city;
   const output: string | null = run.output;
   const file: FileObject = await runnel.files.upload(new Blob(["x"]), { filename: "a.txt", purpose: "retrieval", metadata: { a: "b" } });
   const content: Response = await runnel.files.content(file.id);
@@ -124,6 +131,8 @@ test("an argument unknown to the API is rejected", () => {
     '(await runnel.webhooks.verify("", {}, "")).callback_url;',
     'const told = await runnel.webhooks.verify("", {}, ""); if (told.type === "file.ready") told.data.object.output;',
     'new Runnel({ base_url: "https://127.0.0.1:8443" });',
+    '(await import("runnel-sdk")).tool({ name: "a", run: 1 });',
+    'runnel.runs.run("agt_1", "a", { tools: [{ type: "client", name: "a" }] });',
   ];
   const lines = refusedLines(refused.join("\n"), "nodenext");
   expect(lines).toEqual(refused.slice(1).map((_, index) => index + 2));

@@ -18,8 +18,11 @@ export function typescriptOf(document: OpenApi): string {
     'export { List, type Page } from "./list.ts";',
     'export { type FollowOptions, RunStream, type StreamOptions } from "./run-stream.ts";',
     'export type { FileContent } from "./files.ts";',
-    'export { ToolContent } from "./runs.ts";',
-    'export type { Decision, LoopOptions, RequiredCall, ToolContext, ToolFunction, ToolFunctions, ToolPart } from "./runs.ts";',
+    'export type { LoopOptions } from "./runs.ts";',
+    'export type { JsonSchema, StandardSchema } from "./schema.ts";',
+    'export { type FunctionTool, tool } from "./tool.ts";',
+    'export { ToolContent } from "./tool-calls.ts";',
+    'export type { Decide, Decision, RequiredCall, ToolContext, ToolFunction, ToolFunctions, ToolPart } from "./tool-calls.ts";',
   ];
   return `${head.join("\n")}
 

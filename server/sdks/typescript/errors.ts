@@ -2,6 +2,8 @@
 export class RunnelError extends Error {
   // Set explicitly, because bundlers rename classes.
   override readonly name: string = "RunnelError";
+  /** Id of the run that may go on without its watcher; null if the error ended no watching of a run. */
+  runId: string | null = null;
 }
 
 /** A fault of a request: the parameter and a message. */
@@ -125,6 +127,19 @@ export class RunFailedError extends RunnelError {
   constructor(run: RunFailedError["run"]) {
     super(`The run ${run.id} ${run.status}: ${run.error?.message ?? "no reason is known"}`);
     this.run = run;
+    this.runId = run.id;
+  }
+}
+
+/** A run waits for an answer that this program does not have. It keeps waiting. */
+export class ActionRequiredError extends RunnelError {
+  override readonly name = "ActionRequiredError";
+  readonly run: { id: string; status: string };
+
+  constructor(message: string, run: ActionRequiredError["run"]) {
+    super(message);
+    this.run = run;
+    this.runId = run.id;
   }
 }
 

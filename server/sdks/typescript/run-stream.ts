@@ -50,6 +50,7 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
   readonly #client: Client;
   readonly #create: { path: string; body: object } | null;
   readonly #options: FollowOptions;
+  readonly #answer: ((runId: string) => Promise<void>) | null;
   /** Time of the last sign of a working server: a new event, or a connection that lasted. Null before that. */
   #heardAt: number | null = null;
   /** Sequence number of the newest journal event. */
@@ -61,8 +62,15 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
   // biome-ignore lint/suspicious/noExplicitAny: as in AnyEvent.
   #token: any = null;
 
-  constructor(client: Client, from: { runId: string } | { path: string; body: object }, options: FollowOptions = {}) {
+  /** @param answer Answers the calls that the run waits for. Called after the reader had the event that asks. */
+  constructor(
+    client: Client,
+    from: { runId: string } | { path: string; body: object },
+    options: FollowOptions = {},
+    answer?: (runId: string) => Promise<void>,
+  ) {
     this.#client = client;
+    this.#answer = answer ?? null;
     this.runId = "runId" in from ? from.runId : null;
     this.#create = "path" in from ? from : null;
     this.#options = { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
@@ -70,6 +78,18 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<E, void, undefined> {
+    try {
+      for await (const event of this.#read()) {
+        yield event;
+        if (event.event === "run.requires_action") await this.#answer?.(this.runId!);
+      }
+    } catch (error) {
+      if (error instanceof RunnelError) error.runId ??= this.runId;
+      throw error;
+    }
+  }
+
+  async *#read(): AsyncGenerator<E, void, undefined> {
     if (this.#started) throw new RunnelError("A stream can be read only once.");
     this.#started = true;
     const startedAt = Date.now();

@@ -5,6 +5,7 @@ from ._async_client import AsyncPager, AsyncRunStream
 from ._async_resources import AsyncRunnel
 from ._client import Pager, RunStream
 from ._errors import (
+    ActionRequiredError,
     APIConnectionError,
     APIError,
     APITimeoutError,
@@ -23,6 +24,7 @@ from ._errors import (
 )
 from ._object import NOT_GIVEN, Object, Page
 from ._resources import Runnel
+from ._tool import Tool, tool
 from ._tool_content import ToolContent
 from ._version import __version__
 
@@ -30,6 +32,7 @@ __all__ = [
     "APIConnectionError",
     "APIError",
     "APITimeoutError",
+    "ActionRequiredError",
     "AsyncPager",
     "AsyncRunStream",
     "AsyncRunnel",
@@ -49,9 +52,11 @@ __all__ = [
     "RunStream",
     "Runnel",
     "RunnelError",
+    "Tool",
     "ToolContent",
     "UnexpectedResponseError",
     "WebhookVerificationError",
     "__version__",
+    "tool",
     "types",
 ]

@@ -17,7 +17,8 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from ._errors import APIError, CertificateError, APIConnectionError, RunFailedError, RunnelError, APITimeoutError
-from ._errors import UnexpectedResponseError
+from ._errors import ActionRequiredError, UnexpectedResponseError
+from ._tool import Tools, separate
 from ._tool_content import ToolContent
 from ._object import Object, Page
 from ._version import __version__
@@ -267,6 +268,7 @@ class AsyncRunStream:
         patience: float = 300.0,
         timeout: Optional[float] = None,
         slim: bool = False,
+        answerer: Optional[AsyncAnswerer] = None,
     ) -> None:
         #: The run, once the first event has come.
         self.run_id = run_id
@@ -286,7 +288,8 @@ class AsyncRunStream:
         self._seq = 0
         # The step that speaks, by the number of the event that began it.
         self._step: Optional[int] = None
-        self._events = self._read()
+        self._answerer = answerer
+        self._events = self._answered()
 
     def __aiter__(self) -> AsyncIterator[types.StreamEvent]:
         return self._events
@@ -311,6 +314,20 @@ class AsyncRunStream:
 
     async def __aexit__(self, *_: Any) -> None:
         await self.close()
+
+    async def _answered(self) -> AsyncGenerator[types.StreamEvent, None]:
+        """The events; calls are answered after the reader had the event that asks for them."""
+        events = self._read()
+        try:
+            async for event in events:
+                yield event
+                if self._answerer and event.event == "run.requires_action":
+                    await self._answerer.answer(str(self.run_id), event.data)
+        except RunnelError as error:
+            error.run_id = error.run_id or self.run_id
+            raise
+        finally:
+            await events.aclose()
 
     async def _read(self) -> AsyncGenerator[types.StreamEvent, None]:
         self._heard = time.monotonic()
@@ -479,86 +496,131 @@ class AsyncRunsBase:
             self._client, run_id=run_id, last_event_id=last_event_id, patience=patience, timeout=timeout, slim=slim
         )
 
+    def _stream(
+        self,
+        body: Mapping[str, Any],
+        *,
+        idempotency_key: Optional[str],
+        patience: float,
+        timeout: Optional[float],
+        slim: bool,
+    ) -> AsyncRunStream:
+        sent, functions = separate(body.get("tools"))
+        return AsyncRunStream(
+            self._client,
+            body={**body, **({"tools": sent} if sent else {})},
+            idempotency_key=idempotency_key,
+            patience=patience,
+            timeout=timeout,
+            slim=slim,
+            answerer=AsyncAnswerer(self._client, functions, None, patience, is_complete=False) if functions else None,
+        )
+
     async def _run(
         self,
         body: Mapping[str, Any],
         *,
-        tools: Optional[Mapping[str, Callable[..., Any]]],
+        tools: Optional[Tools],
         decide: Optional[Callable[[Any], Any]],
         on_event: Optional[Callable[[Any], Any]],
         idempotency_key: Optional[str],
         patience: float,
     ) -> Any:
-        events = AsyncRunStream(self._client, body=body, idempotency_key=idempotency_key, patience=patience)
-        answers: Dict[Tuple[str, str], Any] = {}
+        sent, functions = separate(tools)
+        events = AsyncRunStream(
+            self._client,
+            body={**body, **({"tools": sent} if sent else {})},
+            idempotency_key=idempotency_key,
+            patience=patience,
+            answerer=AsyncAnswerer(self._client, functions, decide, patience, is_complete=True),
+        )
         async with events:
             async for event in events:
                 if on_event:
                     await settled(on_event(event))
-                if event.event == "run.requires_action":
-                    # A call is listed again when others of its step were answered elsewhere; it is made once.
-                    calls = await self._without_webhooks(
-                        str(events.run_id),
-                        event.data.required_action.submit_tool_outputs.tool_calls,
-                        tools or {},
-                        patience,
-                    )
-                    if not calls:
-                        continue
-                    fresh = [call for call in calls if (call.id, call.needs) not in answers]
-                    _expect_all(fresh, tools or {}, decide)
-                    made = await together(_answer(call, tools or {}, decide) for call in fresh)
-                    answers.update(zip(((call.id, call.needs) for call in fresh), made))
-                    outputs = [answers[call.id, call.needs] for call in calls]
-                    await self._submit(str(events.run_id), outputs, patience)
         run = await self._client.json("GET", f"/v1/runs/{at(str(events.run_id))}", patience=patience)
         if run.status != "completed":
             raise RunFailedError(run)
         return run
 
-    async def _without_webhooks(
-        self, run_id: str, calls: List[Any], tools: Mapping[str, Any], patience: float
-    ) -> List[Any]:
-        """Without the calls of webhook tools: their receivers send the result themselves."""
+
+class AsyncAnswerer:
+    """Answers the calls that a run waits for, each once.
+
+    ``is_complete`` says whether a call that nothing here can answer is an error; else it is left to others.
+    """
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        functions: Mapping[str, Callable[..., Any]],
+        decide: Optional[Callable[[Any], Any]],
+        patience: float,
+        *,
+        is_complete: bool,
+    ) -> None:
+        self._client = client
+        self._functions = functions
+        self._decide = decide
+        self._patience = patience
+        self._is_complete = is_complete
+        # A call is listed again when others of its step were answered elsewhere; it is made once.
+        self._answers: Dict[Tuple[str, str], Any] = {}
+
+    async def answer(self, run_id: str, event: Any) -> None:
+        """Answers the calls of the event ``run.requires_action``."""
+        calls = await self._without_webhooks(run_id, event.required_action.submit_tool_outputs.tool_calls)
+        if self._is_complete:
+            await self._expect_all(run_id, calls)  # Before any function is called.
+        calls = [call for call in calls if self._has_answer(call)]
+        if not calls:
+            return
+        fresh = [call for call in calls if (call.id, call.needs) not in self._answers]
+        for call in fresh:
+            expect_callable_here(self._functions[call.tool] if call.needs == "output" else self._decide)
+        made = await together(_answer(call, self._functions, self._decide) for call in fresh)
+        self._answers.update(zip(((call.id, call.needs) for call in fresh), made))
+        await self._submit(run_id, [self._answers[call.id, call.needs] for call in calls])
+
+    def _has_answer(self, call: Any) -> bool:
+        return call.tool in self._functions if call.needs == "output" else self._decide is not None
+
+    async def _expect_all(self, run_id: str, calls: List[Any]) -> None:
+        """Raises an ``ActionRequiredError`` for a call that nothing here can answer."""
+        call = next((call for call in calls if not self._has_answer(call)), None)
+        if call is None:
+            return
+        run = await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=self._patience)
+        if call.needs == "output":
+            raise ActionRequiredError(f"The run asks for the output of {call.tool}: pass it in tools.", run)
+        raise ActionRequiredError(f"The call of {call.tool} needs a decision ({call.needs}): pass decide.", run)
+
+    async def _without_webhooks(self, run_id: str, calls: List[Any]) -> List[Any]:
+        """Removes the calls of webhook tools: their receivers send the result themselves."""
         kept = []
         for call in calls:
-            if call.needs == "output" and call.tool not in tools:
+            if call.needs == "output" and call.tool not in self._functions:
                 caller = call.get("run_id") or run_id
-                run = await self._client.json("GET", f"/v1/runs/{at(caller)}", patience=patience)
+                run = await self._client.json("GET", f"/v1/runs/{at(caller)}", patience=self._patience)
                 if any(its.id == call.id and its.type == "webhook" for its in run.tool_calls):
                     continue
             kept.append(call)
         return kept
 
-    async def _submit(self, run_id: str, answers: List[Any], patience: float) -> None:
+    async def _submit(self, run_id: str, answers: List[Any]) -> None:
         path = f"/v1/runs/{at(run_id)}/submit_tool_outputs"
         try:
-            await self._client.json("POST", path, body={"tool_outputs": answers}, patience=patience)
+            await self._client.json("POST", path, body={"tool_outputs": answers}, patience=self._patience)
         except APIError as error:
             if error.code not in _ANSWERED_ELSEWHERE:
                 raise
             if len(answers) > 1:
                 for answer in answers:
-                    await self._submit(run_id, [answer], patience)
+                    await self._submit(run_id, [answer])
 
 
-#: Somebody answered the call meanwhile, in the dashboard for example, or the run ended.
+#: Another client answered the call meanwhile, the dashboard for example, or the run ended.
 _ANSWERED_ELSEWHERE = ("tool_call_already_resolved", "run_not_awaiting_action", "run_already_terminal")
-
-
-def _expect_all(
-    calls: List[Any], tools: Mapping[str, Callable[..., Any]], decide: Optional[Callable[[Any], Any]]
-) -> None:
-    """Raises a ``RunnelError`` for a call that nothing here can answer, before any is made."""
-    for call in calls:
-        if call.needs != "output":
-            if decide is None:
-                raise RunnelError(f"The call of {call.tool} needs a decision ({call.needs}): pass decide.")
-            expect_callable_here(decide)
-        elif call.tool not in tools:
-            raise RunnelError(f"The run asks for the output of {call.tool}: pass it in tools.")
-        else:
-            expect_callable_here(tools[call.tool])
 
 
 async def _answer(

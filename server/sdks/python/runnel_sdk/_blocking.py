@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from typing import Any, Callable, Iterable, List, TypeVar
+from typing import Any, Callable, Iterable, List, Optional, TypeVar
 
 from ._errors import RunnelError
 
@@ -23,7 +23,7 @@ def settled(value: T) -> T:
     return value
 
 
-def expect_callable_here(function: Callable[..., Any]) -> None:
+def expect_callable_here(function: Optional[Callable[..., Any]]) -> None:
     """Raises a ``RunnelError`` for a function that has to be awaited."""
-    if inspect.iscoroutinefunction(function):
+    if function is not None and inspect.iscoroutinefunction(inspect.unwrap(function)):
         raise RunnelError(f"{getattr(function, '__name__', 'This function')} is async: use AsyncRunnel, or a plain function.")

@@ -6,7 +6,10 @@ from typing import Any, Dict, List, Mapping, Optional
 
 
 class RunnelError(Exception):
-    """What every error of this library is."""
+    """Base class of all errors of this library."""
+
+    #: Id of the run that may go on without its watcher; None if the error ended no watching of a run.
+    run_id: Optional[str] = None
 
 
 class APIError(RunnelError):
@@ -111,6 +114,16 @@ class RunFailedError(RunnelError):
         error = run.get("error") or {}
         super().__init__(f"The run {run['id']} {run['status']}: {error.get('message') or 'no reason is known'}")
         self.run = run
+        self.run_id = run["id"]
+
+
+class ActionRequiredError(RunnelError):
+    """A run waits for an answer that this program does not have. It keeps waiting."""
+
+    def __init__(self, message: str, run: Any) -> None:
+        super().__init__(message)
+        self.run = run
+        self.run_id = run["id"]
 
 
 class WebhookVerificationError(RunnelError):

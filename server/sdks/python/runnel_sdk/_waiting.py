@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any, Awaitable, Callable, Iterable, List, TypeVar
+from typing import Any, Awaitable, Callable, Iterable, List, Optional, TypeVar
 
 T = TypeVar("T")
 
@@ -21,5 +21,5 @@ async def settled(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-def expect_callable_here(_: Callable[..., Any]) -> None:
+def expect_callable_here(_: Optional[Callable[..., Any]]) -> None:
     """Any function may be called from here."""

@@ -1,0 +1,196 @@
+# Typed functions as tools: what is sent of them, and runs whose calls they answer. With and without pydantic.
+import asyncio
+import sys
+from typing import Annotated, Any, Dict, List, Literal, Optional, TypedDict
+
+import runnel_sdk as library
+from runnel_sdk import AsyncRunnel, Runnel, tool
+
+try:
+    import pydantic
+except ImportError:
+    pydantic = None
+
+
+class Address(TypedDict):
+    street: str
+    number: int
+
+
+def find_order(
+    number: int,
+    status: Literal["open", "closed"] = "open",
+    *,
+    address: Optional[Address] = None,
+    tags: Annotated[List[str], "Words on the label."] = [],
+):
+    """Finds an order.
+
+    Looks into the archive too.
+
+    Args:
+        number: What is printed on the bill,
+            without letters.
+        status (str): Where it stands.
+
+    Returns:
+        The order.
+    """
+    return {"number": number, "status": status, "is_int": isinstance(number, int)}
+
+
+def described():
+    made = tool(find_order)
+    assert made.name == "find_order" and made.description == "Finds an order.\n\nLooks into the archive too.", made.description
+    parameters = made.parameters
+    assert parameters["type"] == "object" and parameters["required"] == ["number"], parameters
+    assert parameters["additionalProperties"] is False, parameters
+    properties = parameters["properties"]
+    assert list(properties) == ["number", "status", "address", "tags"], properties
+    assert properties["number"] == {"type": "integer", "description": "What is printed on the bill, without letters."}, properties
+    assert properties["status"]["enum"] == ["open", "closed"] and properties["status"]["default"] == "open", properties
+    assert properties["status"]["description"] == "Where it stands.", properties
+    assert properties["tags"]["items"] == {"type": "string"}, properties
+    assert "title" not in str(parameters), parameters
+    # It can still be called, and be named otherwise.
+    assert made(4) == find_order(4) and tool(name="look", description="Looks.")(find_order).definition()["name"] == "look"
+
+    def sphinx(city, unit: str = "C"):
+        """The weather.
+
+        :param city: Its name.
+        :param str unit: C or F.
+        :returns: Degrees.
+        """
+
+    made = tool(sphinx)
+    assert made.description == "The weather." and made.parameters["properties"]["unit"]["description"] == "C or F.", made.parameters
+    assert made.parameters["properties"]["city"] == {"description": "Its name."}, made.parameters
+    given = tool(parameters={"type": "object"})(sphinx)
+    assert given.definition() == {
+        "type": "client", "name": "sphinx", "description": "The weather.", "parameters": {"type": "object"}
+    }, given.definition()
+
+    def refused(function):
+        try:
+            tool(function)
+        except TypeError as error:
+            return str(error)
+        raise SystemExit("a function that no model can call was taken")
+
+    assert "pass name" in refused(lambda: 1)
+    assert "*cities" in refused(lambda_with_name(lambda *cities: 1))
+    assert "/" in refused(positional) or "city" in refused(positional)
+    if pydantic is None:
+        assert "pydantic" in refused(of_unknown_type), refused(of_unknown_type)
+
+
+def lambda_with_name(function):
+    function.__name__ = "named"
+    return function
+
+
+def positional(city, /):
+    return city
+
+
+def of_unknown_type(city: Dict[int, str]):
+    return city
+
+
+def script(*turns):
+    calls = [{"tool_calls": [{"name": name, "arguments": arguments} for name, arguments in turn]} for turn in turns]
+    return {"script": [*calls, {"text": "Done."}]}
+
+
+@tool
+def weather(city: str) -> Dict[str, Any]:
+    """The weather in a city."""
+    if city == "Atlantis":
+        raise LookupError("There is no Atlantis.")
+    return {"city": city, "celsius": 21}
+
+
+async def weather_later(city: str) -> str:
+    """The weather in a city."""
+    await asyncio.sleep(0)
+    return f"clear in {city}"
+
+
+def blocking():
+    with Runnel() as runnel:
+        turn = [("weather", {"city": "Oslo"}), ("weather", {"city": "Atlantis"}), ("find_order", {"number": 4})]
+        agent = runnel.agents.create(name="Clerk", instructions="Help.", model="test/script", model_settings=script(turn))
+        run = runnel.runs.run(agent, "Go", tools=[weather, find_order])
+        assert run.output == "Done.", run
+        outputs = [(call.tool, call.status, call.output) for call in run.tool_calls]
+        assert outputs[0] == ("weather", "completed", {"city": "Oslo", "celsius": 21}), outputs
+        assert outputs[1][:2] == ("weather", "failed") and "Atlantis" in str(run.tool_calls[1].error), run.tool_calls
+        assert outputs[2] == ("find_order", "completed", {"number": 4, "status": "open", "is_int": True}), outputs
+
+        # A stream answers while it is read, and leaves to others what is not its own.
+        stream = runnel.runs.stream(agent_id=agent.id, input="Go", tools=[weather, find_order])
+        assert [event.event for event in stream][-1] == "run.completed" and stream.text == "Done.", stream.text
+        others = {"type": "client", "name": "find_order", "parameters": {"type": "object"}}
+        stream = runnel.runs.stream(agent_id=agent.id, input="Go", tools=[weather, others])
+        for event in stream:
+            if event.event == "run.requires_action":
+                calls = event.data.required_action.submit_tool_outputs.tool_calls
+                answers = [{"tool_call_id": call.id, "output": 1} for call in calls if call.tool == "find_order"]
+                if answers:
+                    runnel.runs.submit_tool_outputs(stream.run_id, tool_outputs=answers)
+        assert stream.text == "Done.", stream.text
+
+        # What is missing is named, with the run, which goes on.
+        try:
+            runnel.runs.run(agent, "Go", tools=[weather, others])
+            raise SystemExit("a call without a function was answered")
+        except library.ActionRequiredError as error:
+            assert "find_order" in str(error) and error.run.status == "requires_action" and error.run_id == error.run.id, error
+            runnel.runs.cancel(error.run_id)
+        turn = [("weather_later", {"city": "Oslo"})]
+        later = runnel.agents.create(
+            name="Clerk", instructions="Help.", model="test/script", model_settings=script(turn)
+        )
+        try:
+            runnel.runs.run(later, "Go", tools=[weather_later])
+            raise SystemExit("an async function was called")
+        except library.RunnelError as error:
+            assert "weather_later is async" in str(error), error
+            runnel.runs.cancel(error.run_id)
+        if pydantic is not None:
+            with_models(runnel)
+
+
+def with_models(runnel):
+    class Line(pydantic.BaseModel):
+        article: str
+        count: int = pydantic.Field(1, ge=1, description="How many.")
+
+    def order(lines: List[Line], copy: bool = False):
+        """Orders."""
+        return sum(line.count for line in lines)
+
+    made = tool(order)
+    assert made.parameters["$defs"]["Line"]["properties"]["count"]["description"] == "How many.", made.parameters
+    turn = [("order", {"lines": [{"article": "tea"}, {"article": "cup", "count": 3}]})]
+    agent = runnel.agents.create(name="Clerk", instructions="Help.", model="test/script", model_settings=script(turn))
+    run = runnel.runs.run(agent, "Go", tools=[order])
+    assert run.tool_calls[0].output == 4, run.tool_calls
+
+
+async def awaiting():
+    async with AsyncRunnel() as runnel:
+        turn = [("weather_later", {"city": "Oslo"}), ("weather", {"city": "Rome"})]
+        agent = await runnel.agents.create(name="Clerk", instructions="Help.", model="test/script", model_settings=script(turn))
+        run = await runnel.runs.run(agent, "Go", tools=[weather_later, weather])
+        assert [call.output for call in run.tool_calls] == ["clear in Oslo", {"city": "Rome", "celsius": 21}], run.tool_calls
+        stream = runnel.runs.stream(agent_id=agent.id, input="Go", tools=[weather_later, weather])
+        assert "".join([piece async for piece in stream.text_deltas()]) == "Done."
+
+
+assert (pydantic is not None) == (sys.argv[1] == "pydantic"), sys.path
+described()
+blocking()
+asyncio.run(awaiting())
+print("done")

@@ -1,0 +1,254 @@
+"""Functions as tools: the name, description and JSON Schema that a model reads, from types and docstring."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import json
+import re
+import types
+import typing
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
+
+#: What ``tools`` of a run may be: tools and typed functions, or functions by the names of tools that the agent has.
+Tools = Union[Mapping[str, Callable[..., Any]], Sequence[Union["Tool", Callable[..., Any]]]]
+
+
+class Tool:
+    """A function with all that a model must know of it. Made by ``tool``; it can still be called."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: Optional[str] = None,
+        description: Optional[str] = None,
+        parameters: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        own_name = getattr(function, "__name__", "<unknown>")
+        if name is None and not own_name.isidentifier():
+            raise TypeError(f"{own_name} has no name that a model could call: pass name.")
+        documented = _documentation(function)
+        self.name = name or own_name
+        self.description = documented.description if description is None else description
+        if parameters is None:
+            self.parameters, self._convert = _described(function, documented.parameters)
+        else:
+            self.parameters, self._convert = dict(parameters), dict
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
+
+    def answering(self) -> Callable[..., Any]:
+        """The function, for the arguments of a model: each gets its annotated type."""
+        function = self.__wrapped__  # type: ignore[attr-defined]
+
+        @functools.wraps(function)
+        def answer(**arguments: Any) -> Any:
+            return function(**self._convert(arguments))
+
+        return answer
+
+    def definition(self) -> Dict[str, Any]:
+        """The tool as a request has it."""
+        described = {"description": self.description} if self.description else {}
+        return {"type": "client", "name": self.name, **described, "parameters": self.parameters}
+
+
+@overload
+def tool(function: Callable[..., Any]) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: Optional[str] = None,
+    description: Optional[str] = None,
+    parameters: Optional[Mapping[str, Any]] = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+
+
+def tool(
+    function: Optional[Callable[..., Any]] = None,
+    *,
+    name: Optional[str] = None,
+    description: Optional[str] = None,
+    parameters: Optional[Mapping[str, Any]] = None,
+) -> Union[Tool, Callable[[Callable[..., Any]], Tool]]:
+    """Makes a tool of a typed function, for ``tools`` of ``runs.run`` and ``runs.stream``; also as a decorator.
+
+    The first paragraphs of the docstring are the description, and its ``Args:`` describe the parameters. The types may
+    be texts, numbers, booleans, lists, dicts, ``Optional``, ``Literal``, ``Annotated`` and ``TypedDict``; with pydantic
+    installed, all that it understands, such as models. ``parameters`` is a JSON Schema in their place. Raises ``TypeError`` for
+    a parameter of another type.
+    """
+    if function is not None:
+        return Tool(function, name=name, description=description, parameters=parameters)
+    return lambda each: Tool(each, name=name, description=description, parameters=parameters)
+
+
+def separate(tools: Optional[Tools]) -> Tuple[List[Any], Dict[str, Callable[..., Any]]]:
+    """What is sent of tools, and the functions that answer their calls by name. Definitions without one stay as they are."""
+    if tools is None:
+        return [], {}
+    if isinstance(tools, Mapping):
+        return [], dict(tools)
+    sent: List[Any] = []
+    functions: Dict[str, Callable[..., Any]] = {}
+    for each in tools:
+        if isinstance(each, Mapping):
+            sent.append(each)
+            continue
+        made = each if isinstance(each, Tool) else Tool(each)
+        sent.append(made.definition())
+        functions[made.name] = made.answering()
+    return sent, functions
+
+
+class _Documentation(typing.NamedTuple):
+    description: str
+    #: Descriptions by parameter.
+    parameters: Dict[str, str]
+
+
+_SECTION = re.compile(r"^(args|arguments|parameters|returns?|raises|yields|examples?|notes?)\s*:?\s*$", re.IGNORECASE)
+_ARGUMENTS = re.compile(r"^(args|arguments|parameters)\b", re.IGNORECASE)
+_GOOGLE = re.compile(r"^\s+\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.+)$")
+_SPHINX = re.compile(r"^:param\s+(?:[\w\[\], ]+\s)?(\w+):\s*(.+)$")
+
+
+def _documentation(function: Callable[..., Any]) -> _Documentation:
+    """Reads a docstring in Google's or Sphinx's style."""
+    description: List[str] = []
+    parameters: Dict[str, str] = {}
+    last: Optional[str] = None
+    section = ""
+    for line in (inspect.getdoc(function) or "").splitlines():
+        sphinx = _SPHINX.match(line)
+        google = _GOOGLE.match(line) if _ARGUMENTS.match(section) else None
+        if sphinx or google:
+            name, text = typing.cast("re.Match[str]", sphinx or google).groups()
+            parameters[name] = text.strip()
+            last, section = name, section or "args"
+        elif line.startswith(":"):
+            last, section = None, "other"
+        elif _SECTION.match(line):
+            last, section = None, line.strip()
+        elif not section:
+            description.append(line)
+        elif last is not None and line.strip():
+            parameters[last] += f" {line.strip()}"
+    return _Documentation("\n".join(description).strip(), parameters)
+
+
+_Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[Dict[str, Any], _Convert]:
+    """The JSON Schema of a function's parameters, and what converts arguments to their types."""
+    signature = inspect.signature(function)
+    hints = typing.get_type_hints(inspect.unwrap(function), include_extras=True)
+    fields: List[Tuple[str, Any, Any]] = []
+    for name, parameter in signature.parameters.items():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise TypeError(f"{function.__name__}: the parameter {parameter} has no name that a model could give.")
+        fields.append((name, hints.get(name, Any), parameter.default))
+    try:
+        return _by_types(fields, texts), dict
+    except TypeError as cause:
+        made = _by_pydantic(fields, texts)
+        if made is None:
+            raise TypeError(f"{function.__name__}: {cause}") from None
+        return made
+
+
+def _by_pydantic(
+    fields: Sequence[Tuple[str, Any, Any]], texts: Mapping[str, str]
+) -> Optional[Tuple[Dict[str, Any], _Convert]]:
+    """As pydantic sees the types; None if version 2 is not installed."""
+    try:
+        pydantic: Any = importlib.import_module("pydantic")
+    except ImportError:
+        return None
+    if not hasattr(pydantic, "ConfigDict"):
+        return None
+    # Under names of their own, because a model has attributes of its own, such as `copy`.
+    own_names = {name: f"field_{index}" for index, (name, _, _) in enumerate(fields)}
+    definitions: Dict[str, Any] = {}
+    for name, hint, default in fields:
+        value = ... if default is inspect.Parameter.empty else default
+        definitions[own_names[name]] = (hint, pydantic.Field(value, alias=name, description=texts.get(name)))
+    model = pydantic.create_model("Arguments", __config__=pydantic.ConfigDict(extra="forbid"), **definitions)
+    schema = _untitled(model.model_json_schema(by_alias=True))
+
+    def convert(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        made = model.model_validate(arguments)
+        return {name: getattr(made, own_names[name]) for name in arguments}
+
+    return schema, convert
+
+
+def _untitled(schema: Any) -> Any:
+    """Without the titles that pydantic makes of names: the model reads each of them."""
+    if isinstance(schema, list):
+        return [_untitled(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _untitled(its) for key, its in schema.items() if not (key == "title" and isinstance(its, str))}
+
+
+def _by_types(fields: Sequence[Tuple[str, Any, Any]], texts: Mapping[str, str]) -> Dict[str, Any]:
+    """Raises ``TypeError`` for a type that needs pydantic."""
+    properties: Dict[str, Any] = {}
+    for name, hint, default in fields:
+        try:
+            schema = _schema_of(hint)
+        except TypeError as cause:
+            raise TypeError(f"the parameter {name}: {cause}") from None
+        if name in texts:
+            schema["description"] = texts[name]
+        if default is not inspect.Parameter.empty and _is_json(default):
+            schema["default"] = default
+        properties[name] = schema
+    required = [name for name, _, default in fields if default is inspect.Parameter.empty]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+_PRIMITIVES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", list: "array", dict: "object"}
+_UNIONS = (Union, types.UnionType)
+
+
+def _schema_of(hint: Any) -> Dict[str, Any]:
+    """The JSON Schema of a type. Raises ``TypeError`` for one that needs pydantic."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return {}
+    if hint is None or hint in _PRIMITIVES:
+        return {"type": _PRIMITIVES[type(None) if hint is None else hint]}
+    if origin is typing.Annotated:
+        if not all(isinstance(each, str) for each in args[1:]):
+            raise TypeError(f"{hint!r} needs pydantic, or a JSON Schema as ``parameters``.")
+        return {**_schema_of(args[0]), "description": args[1]}
+    if origin is Literal:
+        return {"enum": list(args)}
+    if origin in _UNIONS:
+        return {"anyOf": [_schema_of(each) for each in args]}
+    if origin is list:
+        return {"type": "array", "items": _schema_of(args[0])}
+    if origin is dict and args[0] is str:
+        return {"type": "object", "additionalProperties": _schema_of(args[1])}
+    if typing.is_typeddict(hint):
+        hints = typing.get_type_hints(hint, include_extras=True)
+        properties = {name: _schema_of(its) for name, its in hints.items()}
+        return {"type": "object", "properties": properties, "required": sorted(hint.__required_keys__)}
+    raise TypeError(f"{hint!r} needs pydantic, or a JSON Schema as ``parameters``.")
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True

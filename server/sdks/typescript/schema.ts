@@ -1,0 +1,47 @@
+import { RunnelError } from "./errors.ts";
+
+/** A JSON Schema. */
+export type JsonSchema = Record<string, unknown>;
+
+type Checked<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string }[] };
+
+/**
+ * A schema of zod, arktype or another library with the interface of Standard Schema (https://standardschema.dev). It is
+ * sent as JSON Schema, so the library must be able to write one.
+ */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => Checked<Output> | Promise<Checked<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly jsonSchema?: { readonly input: (options: { target: "draft-2020-12" }) => JsonSchema } | undefined;
+  };
+}
+
+/** Type of the values that a schema accepts, after its defaults and transformations. */
+export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : unknown;
+
+const isStandard = (schema: JsonSchema | StandardSchema): schema is StandardSchema => "~standard" in schema;
+
+/** Returns the JSON Schema of a schema. Throws a `RunnelError` if its library cannot write one. */
+export function jsonSchemaOf(schema: JsonSchema | StandardSchema): JsonSchema {
+  if (!isStandard(schema)) return schema;
+  const { vendor, jsonSchema } = schema["~standard"];
+  if (!jsonSchema)
+    throw new RunnelError(
+      `This version of ${vendor} cannot write a JSON Schema (zod can from 4.2 on): pass the JSON Schema itself.`,
+    );
+  const { $schema: _, ...written } = jsonSchema.input({ target: "draft-2020-12" });
+  return written;
+}
+
+/** Returns a value as the schema makes it. Throws a `RunnelError` that names all faults of a value that does not fit. */
+export async function checkedBy(schema: JsonSchema | StandardSchema, value: unknown): Promise<unknown> {
+  if (!isStandard(schema)) return value;
+  const checked = await schema["~standard"].validate(value);
+  if (checked.issues) throw new RunnelError(checked.issues.map(({ message }) => message).join("; "));
+  return checked.value;
+}

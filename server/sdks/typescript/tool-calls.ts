@@ -1,0 +1,175 @@
+import type { Client, RequestOptions } from "./client.ts";
+import { ActionRequiredError, APIError } from "./errors.ts";
+
+/** A tool call that a run waits for. */
+export interface RequiredCall {
+  id: string;
+  /** Id of the tool; null for built-in tools, such as those of memory stores. */
+  tool_id: string | null;
+  /** Name of the tool. */
+  tool: string;
+  arguments: Record<string, unknown>;
+  /** Required answer: an output, an approval, or the result of a call with an unknown outcome (`reconcile`). */
+  needs: "output" | "approval" | "reconcile";
+  /** Time at which the run fails if it is not answered. */
+  expires_at: string;
+  /** Id of the waiting run, if it is a subagent of this run. */
+  run_id?: string;
+}
+
+/** Second argument of a tool function. */
+export interface ToolContext extends RequiredCall {
+  /** Aborted when the caller of `runs.run` gives up. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A client tool as a function. The return value is the output; a thrown error is reported to the model. */
+// biome-ignore lint/suspicious/noExplicitAny: the arguments are what the tool's `parameters` say.
+export type ToolFunction = (args: any, context: ToolContext) => unknown;
+
+/** A part of a tool's result: a text, or a picture as a stored file, as data, or by its address. */
+export type ToolPart =
+  | { type: "text"; text: string }
+  | { type: "image"; file_id?: string; data?: string; url?: string };
+
+/** Return value of a tool function whose result has pictures: the model is shown them. */
+export class ToolContent {
+  readonly parts: readonly ToolPart[];
+
+  constructor(...parts: ToolPart[]) {
+    this.parts = parts;
+  }
+}
+
+/** Functions by client tool name. */
+export type ToolFunctions = Record<string, ToolFunction>;
+
+/**
+ * Answer to a call. For an approval: approve, optionally with other arguments, or reject. For a call with an unknown
+ * outcome: `approve` repeats it, `reject` says that it did not happen, `output` supplies its result.
+ */
+export type Decision =
+  | { decision: "approve"; arguments?: Record<string, unknown> }
+  | { decision: "reject"; reason?: string }
+  | { output: unknown };
+
+/** Decides a call that needs an approval or has an unknown outcome. */
+export type Decide = (call: RequiredCall) => Decision | Promise<Decision>;
+
+/** A run as far as its calls are concerned. */
+export interface EndedRun {
+  id: string;
+  status: string;
+  error: { code: string; message: string } | null;
+  required_action: { submit_tool_outputs: { tool_calls: RequiredCall[] } } | null;
+  tool_calls: { id: string; type: string }[];
+  output_json?: unknown;
+}
+
+type Answer = { tool_call_id: string; is_error?: boolean } & (
+  | Decision
+  | { output: unknown }
+  | { content: readonly ToolPart[] }
+);
+
+export interface AnswerOptions {
+  /** Functions by client tool name. */
+  tools: ToolFunctions;
+  decide?: Decide | undefined;
+  /** True: a call that nothing here can answer is an error. False: it is left to others. */
+  isComplete: boolean;
+  request: RequestOptions;
+}
+
+/**
+ * Returns a function that answers the calls that a run waits for now. Each call is answered once, also if it is asked for
+ * again.
+ */
+export function createAnswerer(
+  client: Client,
+  { tools, decide, isComplete, request }: AnswerOptions,
+): (runId: string) => Promise<void> {
+  const { signal } = request;
+  const answers = new Map<string, Promise<Answer>>();
+  const retrieve = (runId: string) => client.json<EndedRun>("GET", `/v1/runs/${runId}`, request);
+
+  /** Removes the calls of webhook tools, whose receivers submit the results themselves. */
+  async function withoutWebhooks(run: EndedRun): Promise<RequiredCall[]> {
+    const calls: RequiredCall[] = [];
+    for (const call of run.required_action?.submit_tool_outputs.tool_calls ?? []) {
+      if (call.needs === "output" && !Object.hasOwn(tools, call.tool)) {
+        const caller = call.run_id ? await retrieve(call.run_id) : run;
+        if (caller.tool_calls.some(({ id, type }) => id === call.id && type === "webhook")) continue;
+      }
+      calls.push(call);
+    }
+    return calls;
+  }
+
+  const hasAnswer = ({ needs, tool }: RequiredCall): boolean =>
+    needs === "output" ? Object.hasOwn(tools, tool) : decide !== undefined;
+
+  function requireAnswers(run: EndedRun, calls: readonly RequiredCall[]): void {
+    const call = calls.find((each) => !hasAnswer(each));
+    if (call?.needs === "output")
+      throw new ActionRequiredError(`The run asks for the output of ${call.tool}: pass it in \`tools\`.`, run);
+    if (call)
+      throw new ActionRequiredError(`The call of ${call.tool} needs a decision (${call.needs}): pass \`decide\`.`, run);
+  }
+
+  async function answerOf(call: RequiredCall): Promise<Answer> {
+    const tool_call_id = call.id;
+    if (call.needs !== "output") return { tool_call_id, ...(await decide!(call)) };
+    try {
+      const output = (await tools[call.tool]!(call.arguments, { ...call, signal })) ?? null;
+      return output instanceof ToolContent ? { tool_call_id, content: output.parts } : { tool_call_id, output };
+    } catch (error) {
+      return { tool_call_id, output: error instanceof Error ? error.message : String(error), is_error: true };
+    }
+  }
+
+  function answerOnce(call: RequiredCall): Promise<Answer> {
+    const name = `${call.needs} ${call.id}`;
+    const answer = answers.get(name) ?? answerOf(call);
+    answers.set(name, answer);
+    return answer;
+  }
+
+  return async (runId) => {
+    for (;;) {
+      const run = await retrieve(runId);
+      const calls = await withoutWebhooks(run);
+      if (isComplete) requireAnswers(run, calls); // Before any function is called.
+      const answerable = calls.filter(hasAnswer);
+      if (answerable.length === 0) return;
+      const tool_outputs = await unlessAborted(Promise.all(answerable.map(answerOnce)), signal);
+      try {
+        await client.json("POST", `/v1/runs/${runId}/submit_tool_outputs`, { ...request, body: { tool_outputs } });
+        return;
+      } catch (error) {
+        // Another client answered one of the calls first, or the run is over: ask again for what is left.
+        if (!(error instanceof APIError && answeredElsewhere.has(error.code))) throw error;
+      }
+    }
+  };
+}
+
+const answeredElsewhere = new Set(["tool_call_already_resolved", "run_not_awaiting_action"]);
+
+/** Rejects with the signal's reason when it aborts. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return await promise;
+  const { promise: aborted, reject } = deferred();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", stop));
+}
+
+function deferred(): { promise: Promise<never>; reject: (reason: unknown) => void } {
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<never>((_, no) => {
+    reject = no;
+  });
+  return { promise, reject };
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import { RunnelError } from "./errors.ts";
+import type { StandardSchema } from "./schema.ts";
+import { definitionOf, tool } from "./tool.ts";
+import type { ToolContext } from "./tool-calls.ts";
+
+const context = {} as ToolContext;
+
+test("a zod schema becomes the JSON Schema of a tool, and its arguments are what zod makes of them", async () => {
+  const parameters = z.object({ city: z.string().describe("Its name."), unit: z.enum(["C", "F"]).default("C") });
+  const weather = tool({ name: "weather", description: "The weather.", parameters, run: (args) => args });
+  expect(definitionOf(weather)).toEqual({
+    type: "client",
+    name: "weather",
+    description: "The weather.",
+    parameters: {
+      type: "object",
+      properties: {
+        city: { type: "string", description: "Its name." },
+        unit: { type: "string", enum: ["C", "F"], default: "C" },
+      },
+      required: ["city"],
+    },
+  });
+  expect(await weather.run({ city: "Oslo" }, context)).toEqual({ city: "Oslo", unit: "C" });
+});
+
+test("arguments that do not fit the schema are an error that names them, and the function is not called", async () => {
+  let called = 0;
+  const weather = tool({ name: "weather", parameters: z.object({ city: z.string().min(3) }), run: () => called++ });
+  const refusal = weather.run({ city: "O" }, context);
+  await expect(Promise.resolve(refusal)).rejects.toThrow("3");
+  expect(called).toBe(0);
+});
+
+test("a JSON Schema is sent as it is, and a tool without one takes nothing", () => {
+  const parameters = { type: "object", properties: { city: { type: "string" } } };
+  expect(tool({ name: "a", parameters, run: () => 1 }).parameters).toBe(parameters);
+  expect(tool({ name: "b", run: () => 1 }).parameters).toEqual({ type: "object", properties: {} });
+});
+
+test("a schema whose library writes no JSON Schema is refused with what helps", () => {
+  const parameters: StandardSchema = { "~standard": { version: 1, vendor: "old", validate: (value) => ({ value }) } };
+  expect(() => tool({ name: "a", parameters, run: () => 1 })).toThrow(RunnelError);
+  expect(() => tool({ name: "a", parameters, run: () => 1 })).toThrow("old cannot write a JSON Schema");
+});
