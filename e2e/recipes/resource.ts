@@ -104,7 +104,7 @@ export const noteRoutes = ({ auth, notes }: { auth: Auth; notes: NoteStore }) =>
       params: pathOf("note"),
     });
 `,
-    "server/http/tenancy.test.ts": [
+    "server/testing/tenancy-kinds.ts": [
       [
         "  webhook: {\n    make",
         `  note: {
@@ -115,6 +115,8 @@ export const noteRoutes = ({ auth, notes }: { auth: Auth; notes: NoteStore }) =>
   webhook: {
     make`,
       ],
+    ],
+    "server/testing/tenancy-places.ts": [
       ['  "webhooks :id": "webhook",\n', '  "notes :id": "note",\n  "webhooks :id": "webhook",\n'],
       ['  "/v1/webhooks": "webhook",\n', '  "/v1/notes": "note",\n  "/v1/webhooks": "webhook",\n'],
     ],

@@ -58,10 +58,10 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
   await buildClients(document, join(dist, "clients"));
   cpSync(join(dist, "clients"), join(folder, "clients"), { recursive: true });
 
+  /** Writes a text compressed only, because the executable contains all of them: see `server/lib/built-files.ts`. */
   async function write(name: string, text: string): Promise<void> {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    await Bun.write(path, text);
     await Bun.write(`${path}.br`, brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
   }
 }

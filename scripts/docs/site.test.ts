@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
@@ -92,6 +92,13 @@ describe("a page", () => {
     expect([head.status, await head.text(), typeOf(head)]).toEqual([200, "", typeOf(whole)]);
     expect(head.headers.get("etag")).toBe(whole.headers.get("etag"));
   });
+});
+
+// The executable contains all of them.
+test("every text of the site is stored once, compressed", () => {
+  const names = readdirSync(docs, { recursive: true }).map(String);
+  expect(names.filter((name) => names.includes(`${name}.br`))).toEqual([]);
+  expect(names.filter((name) => /\.(html|md)$/.test(name))).toEqual([]);
 });
 
 describe("a missing page", () => {

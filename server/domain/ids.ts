@@ -50,36 +50,26 @@ let lastTime = -1;
 /** The last id without its last two digits, and the number of those. */
 let lastHead = "";
 let lastPair = 0;
-/** Random digits of that head. */
-let lastRandom = new Uint8Array(randomLength - 2);
 
 /**
  * Returns a prefixed ULID (`run_01jd…`, 26 characters after the prefix). Ids sort by creation time, and those of one
- * process always in the order of creation.
+ * process always in the order of creation. So do their time and last two digits alone, by which search sorts: once
+ * these digits are used up, as happens after a clock was set back, ids have the next millisecond.
  */
 export function newId(kind: Kind, now: number = Date.now()): string {
   // Never go back with the clock: readers that list from the last id on would miss smaller ones.
   if (now > lastTime) begin(now);
-  else if (++lastPair === pairs.length) carry();
+  else if (++lastPair === pairs.length) begin(lastTime + 1);
   return `${prefixes[kind]}_${lastHead}${pairs[lastPair]}`;
 }
 
 function begin(now: number): void {
   lastTime = now;
   const random = crypto.getRandomValues(new Uint8Array(randomLength)).map((byte) => byte & 31);
-  lastRandom = random.subarray(0, -2);
-  lastHead = headText();
+  // Joined at once: a string built by concatenation would be flattened again for each id.
+  lastHead = [timeText(now), ...Array.from(random.subarray(0, -2), (digit) => alphabet[digit])].join("");
   lastPair = random.subarray(-2).reduce((number, digit) => number * alphabet.length + digit, 0);
 }
-
-function carry(): void {
-  increment(lastRandom);
-  lastHead = headText();
-  lastPair = 0;
-}
-
-// Joined at once: a string built by concatenation would be flattened again for each id.
-const headText = (): string => [timeText(lastTime), ...Array.from(lastRandom, (digit) => alphabet[digit])].join("");
 
 function timeText(now: number): string {
   let text = "";
@@ -100,16 +90,6 @@ export const firstIdAt = (kind: Kind, ms: number): string =>
 /** Makes ids independent of earlier ones, for simulations with a new clock. */
 export function forgetLastId(): void {
   lastTime = -1;
-}
-
-function increment(digits: Uint8Array): void {
-  for (let i = digits.length - 1; i >= 0; i--) {
-    if (digits[i] !== 31) {
-      digits[i]!++;
-      return;
-    }
-    digits[i] = 0;
-  }
 }
 
 /** True if the text has the form of an id of this kind; the resource need not exist. */

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Elysia } from "elysia";
+import { type BuiltFile, builtFilesIn, builtResponse } from "../lib/built-files.ts";
 
 const headers = {
   // Browsers revalidate every time; an unchanged page gets 304.
@@ -19,12 +20,15 @@ const headers = {
 export function docsRoutes({ folder, openApi }: { folder: string; openApi: () => string }) {
   // Read at the first request, because reading all files would add a tenth to the start time.
   let site: ReturnType<typeof readSite> | undefined;
-  const serve = (path: string, request: Request): Response => {
+  const serve = async (path: string, request: Request): Promise<Response> => {
     site ??= readSite(folder);
     const { files, lost } = site;
     const file = files.get(path) ?? files.get(`${path}.html`) ?? files.get(join(path, "index.html"));
-    if (file) return isKnown(file, request) ? unchanged(file) : responseOf(file, request);
-    return lost ? responseOf(lost, request, 404) : notBuilt();
+    if (!file) return lost ? builtResponse(lost, request, { status: 404, headers }) : notBuilt();
+    const { etag } = file;
+    return isKnown(etag, request)
+      ? new Response(null, { status: 304, headers: { ...headers, etag } })
+      : builtResponse(file, request, { headers: { ...headers, etag } });
   };
   return new Elysia()
     .get("/docs", ({ request }) => serve("", request))
@@ -41,48 +45,23 @@ export function docsRoutes({ folder, openApi }: { folder: string; openApi: () =>
     .get("/llms-full.txt", ({ request }) => serve("llms-full.txt", request));
 }
 
-function readSite(folder: string) {
-  const files = new Map(existsSync(folder) ? namesIn(folder).map((name) => [name, fileOf(folder, name)]) : []);
+interface DocsFile extends BuiltFile {
+  etag: string;
+}
+
+function readSite(folder: string): { files: Map<string, DocsFile>; lost: DocsFile | undefined } {
+  const files = new Map([...builtFilesIn(folder)].map(([name, file]) => [name, { ...file, etag: etagOf(file) }]));
   const lost = files.get("404.html");
   files.delete("404.html");
   return { files, lost };
 }
 
-interface DocsFile {
-  path: string;
-  type: string;
-  etag: string;
-  /** Path of the compressed copy made by the build; null if there is none. */
-  brotli: string | null;
-}
-
-const namesIn = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true })
-    .map((name) => String(name).replaceAll("\\", "/"))
-    .filter((name) => !name.endsWith(".br") && statSync(join(folder, name)).isFile());
-
-function fileOf(folder: string, name: string): DocsFile {
-  const path = join(folder, name);
-  return {
-    path,
-    type: name.endsWith(".md") ? "text/markdown; charset=utf-8" : Bun.file(path).type,
-    etag: `"${Bun.hash(readFileSync(path)).toString(36)}"`,
-    brotli: existsSync(`${path}.br`) ? `${path}.br` : null,
-  };
-}
+const etagOf = ({ path }: BuiltFile): string => `"${Bun.hash(readFileSync(path)).toString(36)}"`;
 
 /** True if the client's cached copy is current. */
-function isKnown({ etag }: DocsFile, request: Request): boolean {
+function isKnown(etag: string, request: Request): boolean {
   const known = request.headers.get("if-none-match")?.split(",") ?? [];
   return known.some((one) => [etag, "*"].includes(one.trim().replace(/^W\//, "")));
-}
-
-const unchanged = ({ etag }: DocsFile): Response => new Response(null, { status: 304, headers: { ...headers, etag } });
-
-function responseOf({ path, type, etag, brotli }: DocsFile, request: Request, status = 200): Response {
-  const its = { ...headers, "content-type": type, ...(status === 200 && { etag }) };
-  if (brotli === null || !takesBrotli(request)) return new Response(Bun.file(path), { status, headers: its });
-  return new Response(Bun.file(brotli), { status, headers: { ...its, "content-encoding": "br" } });
 }
 
 const notBuilt = (): Response =>
@@ -90,7 +69,3 @@ const notBuilt = (): Response =>
     status: 404,
     headers: { ...headers, "content-type": "text/plain; charset=utf-8" },
   });
-
-/** True if the client accepts Brotli. */
-export const takesBrotli = (request: Request): boolean =>
-  /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");

@@ -35,6 +35,11 @@ export function canContinue(goOn: () => void): boolean {
   return false;
 }
 
+/** Resolves once no long work has a slice, for a test that counts the turns of the event loop from there. */
+export async function endOfSlice(): Promise<void> {
+  while (sliceStart !== null) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
 /** Resets the slice, for a test whose event loop is gone with all that waited in it. */
 export function resetSlice(): void {
   sliceStart = null;

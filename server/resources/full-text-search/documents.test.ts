@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { timeOf } from "../../domain/ids.ts";
+import { newId, timeOf } from "../../domain/ids.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import { createDocuments, numberOf } from "./documents.ts";
 
@@ -21,4 +21,10 @@ test.each([
   expect(numbers).toEqual(ids.map((id, index) => numberOf(id) + index));
   expect(numbers.every(Number.isSafeInteger)).toBe(true);
   close();
+});
+
+test("documents sort in the order of their creation while the clock stands still, however many there are", () => {
+  const numbers = Array.from({ length: 3000 }, () => numberOf(newId("run", 1_700_000_000_000)));
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  expect(new Set(numbers).size).toBe(numbers.length);
 });

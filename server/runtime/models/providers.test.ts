@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Provider } from "../../domain/providers.ts";
+import { callsOf, errorOf, outputOf } from "../../testing/model-answers.ts";
 import type { ModelEvent, ModelRequest, ModelUsage } from "./model.ts";
 import { openModel } from "./registry.ts";
 
@@ -228,20 +229,6 @@ const json =
   () =>
     Response.json(body, init);
 
-function textOf(all: ModelEvent[], kind = "output"): string {
-  return all.map((event) => (event.type === "delta" && event.kind === kind ? event.text : "")).join("");
-}
-
-function callsOf(all: ModelEvent[]) {
-  return all.flatMap((event) => (event.type === "tool_call" ? [[event.part, event.name, event.arguments]] : []));
-}
-
-function errorOf(all: ModelEvent[]) {
-  const last = all.at(-1);
-  if (last?.type !== "error") throw new Error(`ended with ${last?.type}`);
-  return last.error;
-}
-
 const chunkwise = (bytes: Uint8Array) =>
   new TextDecoder()
     .decode(bytes)
@@ -291,7 +278,7 @@ describe.each(cases)("$provider", (each) => {
 
   test("numbers a tool call after the text before it", async () => {
     const all = await ask(each, replay(each, "tool-call"));
-    expect(textOf(all)).toBe("Let me look.");
+    expect(outputOf(all)).toBe("Let me look.");
     expect(callsOf(all)).toEqual([[1, "weather", '{"city":"Paris"}']]);
     expect(all.at(-1)).toMatchObject({ type: "done", finish: "tool_calls" });
   });
@@ -318,24 +305,24 @@ describe.each(cases)("$provider", (each) => {
 
   test("assembles characters whose bytes arrive one by one", async () => {
     const all = await ask(each, replay(each, "unicode"), inPieces(bytewise));
-    expect(textOf(all)).toBe("Grüße, 世界 🌍👩‍🚀!");
+    expect(outputOf(all)).toBe("Grüße, 世界 🌍👩‍🚀!");
   });
 
   test("separates reasoning from the answer", async () => {
     const all = await ask(each, replay(each, "reasoning"));
-    expect([textOf(all, "reasoning"), textOf(all)]).toEqual([each.reasoning, "Four."]);
+    expect([outputOf(all, "reasoning"), outputOf(all)]).toEqual([each.reasoning, "Four."]);
   });
 
   test("ends with a retryable error when the provider fails after some text", async () => {
     const all = await ask(each, replay(each, "error"));
-    expect(textOf(all)).toBe("Hel");
+    expect(outputOf(all)).toBe("Hel");
     expect(errorOf(all)).toMatchObject({ code: "model_error", retryable: true, aborted: false });
     expect(all.filter((event) => event.type === "error" || event.type === "done")).toHaveLength(1);
   });
 
   test("ends with a retryable error when the stream stops without a finish", async () => {
     const all = await ask(each, half(each, "end"));
-    expect(textOf(all)).toStartWith("Hel");
+    expect(outputOf(all)).toStartWith("Hel");
     expect(errorOf(all)).toMatchObject({ code: "model_incomplete", retryable: true, aborted: false });
   });
 
@@ -344,7 +331,7 @@ describe.each(cases)("$provider", (each) => {
     const cut = text.replace(each.end, "");
     expect(cut).not.toBe(text);
     const all = await ask(each, () => new Response(cut, events));
-    expect(textOf(all)).toBe("Hello, world.");
+    expect(outputOf(all)).toBe("Hello, world.");
     expect(errorOf(all)).toMatchObject({ code: "model_incomplete", retryable: true });
   });
 
@@ -355,7 +342,7 @@ describe.each(cases)("$provider", (each) => {
       return asked.at(-1) ? new Response(empty, events) : Response.json(each.whole);
     });
     expect(asked).toEqual([true, false]);
-    expect(textOf(all)).toBe("In one piece.");
+    expect(outputOf(all)).toBe("In one piece.");
     expect(callsOf(all)).toEqual([[1, "weather", "{}"]]);
     expect(all.at(-1)).toEqual({ type: "done", finish: "tool_calls", usage: each.usage });
   });
@@ -386,10 +373,10 @@ describe.each(cases)("$provider", (each) => {
     });
     const output_schema = { type: "object", properties: { told_by_prompt: { type: "string" } } };
     const stream = () => Array.fromAsync(model.stream({ ...request, output_schema }, new AbortController().signal));
-    expect(textOf(await stream())).toBe("Hello, world.");
+    expect(outputOf(await stream())).toBe("Hello, world.");
     expect(asked).toHaveLength(3);
     expect(asked.map((body) => body.includes("It must fit this JSON Schema"))).toEqual([false, true, true]);
-    expect(textOf(await stream())).toBe("Hello, world.");
+    expect(outputOf(await stream())).toBe("Hello, world.");
     expect(asked).toHaveLength(4);
     expect(asked[3]).toBe(asked[2]!);
     const other = { ...request, output_schema: { type: "object" } };
@@ -587,7 +574,7 @@ describe.each(cases)("$provider", (each) => {
       undefined,
       { ...request, messages },
     );
-    expect(textOf(all)).toBe("Hello, world.");
+    expect(outputOf(all)).toBe("Hello, world.");
     expect(sent).toContain("unreadable_arguments");
   });
 });
@@ -673,7 +660,7 @@ test("text that arrives at once is one delta for every stretch of one kind", asy
 test("reasoning in the content is separated from it", async () => {
   const thinking = { type: "thinking", thinking: [{ type: "text", text: "Hm." }, null] };
   const all = await chat(says({ content: [thinking, { type: "text", text: "So." }, null] }));
-  expect([textOf(all, "reasoning"), textOf(all)]).toEqual(["Hm.", "So."]);
+  expect([outputOf(all, "reasoning"), outputOf(all)]).toEqual(["Hm.", "So."]);
 });
 
 test("a response without streaming is accepted", async () => {
@@ -681,7 +668,7 @@ test("a response without streaming is accepted", async () => {
   const message = { role: "assistant", content: "Let me look.", tool_calls: [call] };
   const usage = { prompt_tokens: 3, completion_tokens: 4 };
   const all = await ask(compatible, json({ choices: [{ message, finish_reason: "tool_calls" }], usage }, {}));
-  expect(textOf(all)).toBe("Let me look.");
+  expect(outputOf(all)).toBe("Let me look.");
   expect(callsOf(all)).toEqual([[1, "weather", "{}"]]);
   expect(all.at(-1)).toMatchObject({ finish: "tool_calls", usage: { input_tokens: 3, output_tokens: 4 } });
 });
@@ -704,7 +691,7 @@ test("an answer that has ended counts, even if its server keeps the connection o
   const text = await file(compatible, "text").text();
   const open = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(text) }), events);
   const all = await ask(compatible, open);
-  expect([textOf(all), all.at(-1)?.type]).toEqual(["Hello, world.", "done"]);
+  expect([outputOf(all), all.at(-1)?.type]).toEqual(["Hello, world.", "done"]);
 });
 
 test("a call reuses the connection of an earlier one whose server closed its response a moment later", async () => {
@@ -736,7 +723,7 @@ test.each([
 ])("a stream %s is read to its end", async (_, change) => {
   const finish = `data: {"choices":[{"delta":{"content":"So."},"finish_reason":"stop"}]}\n\n`;
   const all = await ask(compatible, () => new Response(change(finish), events));
-  expect([textOf(all), all.at(-1)?.type]).toEqual(["So.", "done"]);
+  expect([outputOf(all), all.at(-1)?.type]).toEqual(["So.", "done"]);
 });
 
 test("a line without end is aborted before it fills the memory", async () => {
@@ -767,14 +754,14 @@ test("a server's metadata of a call is sent back with it", async () => {
 
 test("a refusal is shown, and counts as filtered", async () => {
   const all = await chat(says({ refusal: "I may not." }));
-  expect([textOf(all), all.at(-1)]).toEqual(["I may not.", { ...done, finish: "content_filter" }]);
+  expect([outputOf(all), all.at(-1)]).toEqual(["I may not.", { ...done, finish: "content_filter" }]);
 });
 
 test.each([[null], [7], ["text"], [[]], [{ choices: 3 }], [{ choices: [null] }], [says({ content: 5 })]])(
   "an invalid chunk (%j) is harmless",
   async (chunk) => {
     const all = await chat(chunk as object, says({ content: "Well." }));
-    expect([textOf(all), all.at(-1)?.type]).toEqual(["Well.", "done"]);
+    expect([outputOf(all), all.at(-1)?.type]).toEqual(["Well.", "done"]);
   },
 );
 

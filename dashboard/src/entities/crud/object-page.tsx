@@ -24,6 +24,14 @@ interface ObjectReference {
   onLookIn: (mode: Mode) => void;
 }
 
+/** Properties of a page of one object, as its route has them. */
+export interface ObjectPageProps<Search> extends Pick<ObjectReference, "id" | "onLookIn"> {
+  search: Search;
+  onSearch: (search: Search) => void;
+  /** Leaves the page of a deleted object. */
+  onLeave: () => void;
+}
+
 /** Page of one object: loading state, error or content. */
 export function ObjectPage<T>({
   object: { data, error, refetch },

@@ -7,91 +7,49 @@ import {
   guardrailPoints,
   guardrailTypes,
 } from "../../../../server/domain/agent-snapshot.ts";
-import { useApiSchema } from "../../entities/server/use-api-schema.ts";
-import { jsonText, numberIn, readJson } from "../../lib/json-text.ts";
+import { numberIn } from "../../lib/json-text.ts";
 import { EntryCard } from "../../ui/data/entry-card.tsx";
 import { Menu } from "../../ui/dialogs/menu.tsx";
 import { buttonClass } from "../../ui/forms/button.tsx";
 import { Field } from "../../ui/forms/field.tsx";
-import { FormOrJson } from "../../ui/forms/form-or-json.tsx";
-import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
+import type { JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { JsonValueField } from "../../ui/forms/json-value-field.tsx";
 import { LinesField } from "../../ui/forms/lines-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { TextArea } from "../../ui/forms/text-area.tsx";
+import { EntriesField, type EntryProps } from "./entries-field.tsx";
 import { kinds, parseRules, type Rule, togglePoint, updateSetting } from "./guardrail-fields.ts";
 
 /** The guardrails of an agent, as fields or as JSON, with a menu that adds one of each type. */
-export function GuardrailsField({ value: text, fault, onText }: JsonFieldProps) {
-  const schema = useApiSchema("CreateAgentRequest", "guardrails");
-  const { value, fault: parseFault } = readJson(text.trim() === "" ? "[]" : text);
-  const list = parseFault === null && Array.isArray(value) ? value : null;
-  const rules = parseRules(list);
-  const put = (next: readonly unknown[]) => onText(next.length > 0 ? jsonText(next) : "");
-  const about = list && list.length > 0 ? `${list.length} of at most 32, applied in this order.` : "No guardrails yet.";
-  return (
-    <>
-      <FormOrJson
-        label="Guardrails"
-        fields={
-          rules && (
-            <fieldset className="flex min-w-0 flex-col gap-2">
-              <legend className="mb-1.5 font-medium">Guardrails</legend>
-              {rules.map((rule, i) => (
-                <RuleFields
-                  // biome-ignore lint/suspicious/noArrayIndexKey: a rule has no id; its position identifies it.
-                  key={i}
-                  number={i + 1}
-                  rule={rule}
-                  onRule={(next) => put(rules.with(i, next))}
-                  onRemove={() => put(rules.filter((_, n) => n !== i))}
-                />
-              ))}
-              <p className="text-xs text-muted">{about}</p>
-              {fault && (
-                <p role="alert" className="text-xs text-bad wrap-anywhere">
-                  {fault}
-                </p>
-              )}
-            </fieldset>
-          )
+export const GuardrailsField = (props: JsonFieldProps) => (
+  <EntriesField
+    label="Guardrails"
+    field="guardrails"
+    placeholder="[]"
+    parse={parseRules}
+    about={(count) => (count > 0 ? `${count} of at most 32, applied in this order.` : "No guardrails yet.")}
+    fields={RuleFields}
+    add={(list, put) => (
+      <Menu
+        trigger={
+          <button type="button" className={buttonClass({ size: "sm" })}>
+            <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+            Add a guardrail
+          </button>
         }
-        json={
-          <JsonField
-            label="Guardrails"
-            optional
-            placeholder="[]"
-            hint={about}
-            value={text}
-            fault={fault}
-            schema={schema}
-            onText={onText}
-          />
+      >
+        {({ MenuItem }) =>
+          Object.entries(kinds).map(([type, { label, example }]) => (
+            <MenuItem key={type} onClick={() => put([...list, { type, ...example }])}>
+              {label}
+            </MenuItem>
+          ))
         }
-      />
-      {list && (
-        <div>
-          <Menu
-            trigger={
-              <button type="button" className={buttonClass({ size: "sm" })}>
-                <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
-                Add a guardrail
-              </button>
-            }
-          >
-            {({ MenuItem }) =>
-              Object.entries(kinds).map(([type, { label, example }]) => (
-                <MenuItem key={type} onClick={() => put([...list, { type, ...example }])}>
-                  {label}
-                </MenuItem>
-              ))
-            }
-          </Menu>
-        </div>
-      )}
-    </>
-  );
-}
+      </Menu>
+    )}
+    {...props}
+  />
+);
 
 const points: Record<GuardrailPoint, string> = {
   input: "Input",
@@ -106,14 +64,7 @@ const actions: Record<GuardrailAction, string> = {
   require_approval: "Require approval",
 };
 
-interface RuleProps {
-  number: number;
-  rule: Rule;
-  onRule: (rule: Rule) => void;
-  onRemove: () => void;
-}
-
-function RuleFields({ number, rule, onRule, onRemove }: RuleProps) {
+function RuleFields({ number, entry: rule, onEntry: onRule, onRemove }: EntryProps<Rule>) {
   const { type, on, action, config = {} } = rule;
   const retype = (next: GuardrailType) => onRule({ type: next, ...kinds[next].example });
   return (

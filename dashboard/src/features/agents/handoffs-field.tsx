@@ -3,77 +3,38 @@ import { Plus } from "lucide-react";
 import type { HandoffFilter } from "../../../../server/domain/agent-snapshot.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import { useApiSchema } from "../../entities/server/use-api-schema.ts";
-import { jsonText, numberIn, readJson } from "../../lib/json-text.ts";
+import { numberIn } from "../../lib/json-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { EntryCard } from "../../ui/data/entry-card.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Field } from "../../ui/forms/field.tsx";
-import { FormOrJson } from "../../ui/forms/form-or-json.tsx";
-import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
+import type { JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
+import { EntriesField, type EntryProps } from "./entries-field.tsx";
 import { filterOf, type Handoff, kindOfFilter, parseHandoffs } from "./handoff-fields.ts";
 
 /** The handoffs of an agent, as fields or as JSON. */
-export function HandoffsField({ value: text, fault, onText }: JsonFieldProps) {
-  const schema = useApiSchema("CreateAgentRequest", "handoffs");
-  const { value, fault: parseFault } = readJson(text.trim() === "" ? "[]" : text);
-  const handoffs = parseFault === null ? parseHandoffs(value) : null;
-  const put = (next: readonly Handoff[]) => onText(next.length > 0 ? jsonText(next) : "");
-  return (
-    <>
-      <FormOrJson
-        label="Handoffs"
-        fields={
-          handoffs && (
-            <fieldset className="flex min-w-0 flex-col gap-2">
-              <legend className="sr-only">Handoffs</legend>
-              {handoffs.map((handoff, i) => (
-                <HandoffFields
-                  // biome-ignore lint/suspicious/noArrayIndexKey: an agent may be named twice while it is chosen.
-                  key={i}
-                  number={i + 1}
-                  handoff={handoff}
-                  onHandoff={(next) => put(handoffs.with(i, next))}
-                  onRemove={() => put(handoffs.filter((_, n) => n !== i))}
-                />
-              ))}
-              {handoffs.length === 0 && <p className="text-xs text-muted">No handoffs yet.</p>}
-              {fault && (
-                <p role="alert" className="text-xs text-bad wrap-anywhere">
-                  {fault}
-                </p>
-              )}
-            </fieldset>
-          )
-        }
-        json={
-          <JsonField
-            label="Handoffs"
-            optional
-            placeholder='[{"agent_id": "agt_…", "filter": "all"}]'
-            value={text}
-            fault={fault}
-            schema={schema}
-            onText={onText}
-          />
-        }
-      />
-      {handoffs && (
-        <div>
-          <Button
-            size="sm"
-            disabled={handoffs.length >= limits.handoffs_per_agent}
-            onClick={() => put([...handoffs, { agent_id: "", filter: "all" }])}
-          >
-            <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
-            Add a handoff
-          </Button>
-        </div>
-      )}
-    </>
-  );
-}
+export const HandoffsField = (props: JsonFieldProps) => (
+  <EntriesField
+    label="Handoffs"
+    field="handoffs"
+    placeholder='[{"agent_id": "agt_…", "filter": "all"}]'
+    parse={parseHandoffs}
+    about={(count) => (count > 0 ? null : "No handoffs yet.")}
+    fields={HandoffFields}
+    add={(list, put) => (
+      <Button
+        size="sm"
+        disabled={list.length >= limits.handoffs_per_agent}
+        onClick={() => put([...list, { agent_id: "", filter: "all" }])}
+      >
+        <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+        Add a handoff
+      </Button>
+    )}
+    {...props}
+  />
+);
 
 const filterChoices = [
   { value: "all", label: "The whole conversation" },
@@ -82,14 +43,7 @@ const filterChoices = [
   { value: "messages", label: "The newest messages" },
 ] as const;
 
-interface HandoffProps {
-  number: number;
-  handoff: Handoff;
-  onHandoff: (handoff: Handoff) => void;
-  onRemove: () => void;
-}
-
-function HandoffFields({ number, handoff, onHandoff, onRemove }: HandoffProps) {
+function HandoffFields({ number, entry: handoff, onEntry: onHandoff, onRemove }: EntryProps<Handoff>) {
   const agents = useQuery(agentApi.every(useWorkspace()));
   const { agent_id, description = "", filter = "all" } = handoff;
   const known = (agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }));

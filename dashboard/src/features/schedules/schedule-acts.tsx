@@ -1,7 +1,8 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { Pencil, Trash2 } from "lucide-react";
 import { useEffect } from "react";
 import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import { switchAction, useSwitchAutomation } from "../../entities/automation/switch-automation.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { scheduleApi, scheduleQuery, triggerSchedule } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -27,19 +28,7 @@ export function useRunNow() {
 }
 
 /** Pauses or resumes a schedule. */
-export function useSwitchSchedule() {
-  const at = useWorkspace();
-  const refresh = useRefresh(scheduleApi);
-  return useMutation({
-    mutationFn: ({ id, enabled }: Schedule) => scheduleApi.change(at, id, { enabled: !enabled }),
-    onSuccess: async ({ enabled, name }) => {
-      toast(enabled ? "Schedule resumed" : "Schedule paused", name);
-      await refresh();
-    },
-    onError: (error, { enabled }) =>
-      toastFailure(`The schedule was not ${enabled ? "paused" : "resumed"}`, error.message),
-  });
-}
+export const useSwitchSchedule = () => useSwitchAutomation(scheduleApi, "schedule");
 
 /** Menu of a schedule's actions. */
 export function ScheduleMenu({ schedule, onAct }: { schedule: Schedule; onAct: (act: ScheduleAct) => void }) {
@@ -49,11 +38,7 @@ export function ScheduleMenu({ schedule, onAct }: { schedule: Schedule; onAct: (
       of={schedule.name}
       acts={[
         { icon: Pencil, word: "Edit schedule", onDo: () => onAct({ kind: "edit", schedule }) },
-        {
-          icon: schedule.enabled ? Pause : Play,
-          word: schedule.enabled ? "Pause schedule" : "Resume schedule",
-          onDo: () => switching.mutate(schedule),
-        },
+        switchAction("schedule", schedule, switching),
         { icon: Trash2, word: "Delete schedule", danger: true, onDo: () => onAct({ kind: "delete", schedule }) },
       ]}
     />

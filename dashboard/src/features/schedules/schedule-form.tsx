@@ -7,17 +7,15 @@ import { agentApi } from "../../entities/agent/agent-api.ts";
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
 import { typedValues } from "../../entities/agent/variable-rows.ts";
+import { AutomationForm } from "../../entities/automation/automation-form.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { serverFieldErrors } from "../../lib/field-errors.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
-import { Callout } from "../../ui/feedback/callout.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
 import { Field } from "../../ui/forms/field.tsx";
 import { RadioCards } from "../../ui/forms/radio-cards.tsx";
-import { Select } from "../../ui/forms/select.tsx";
 import { TextArea } from "../../ui/forms/text-area.tsx";
 import { PlanFields } from "./plan-fields.tsx";
 
@@ -69,39 +67,15 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   const variables = agent?.variables ?? [];
   const body = orderFrom(draft);
   return (
-    <FormDialog
+    <AutomationForm
+      noun="schedule"
+      id={schedule?.id}
       form={form}
+      name={{ ...text("name"), placeholder: "Morning report" }}
+      agent={{ ...form.pick("agent_id"), choices: agents }}
+      body={body}
       onClose={onClose}
-      wide
-      title={schedule ? "Edit schedule" : "Create schedule"}
-      about={
-        <>
-          Its runs are <b>{at.mode} data</b> of {at.project.name}.
-        </>
-      }
-      act={schedule ? "Save schedule" : "Create schedule"}
-      acting="Saving"
-      ready={body.name !== "" && body.agent_id !== ""}
-      failed={`The schedule was not ${schedule ? "saved" : "created"}`}
-      request={{
-        method: schedule ? "PATCH" : "POST",
-        path: schedule ? `/v1/schedules/${schedule.id}` : "/v1/schedules",
-        body,
-      }}
     >
-      <div className="grid items-start gap-4 rail:grid-cols-2">
-        <Field
-          label="Name"
-          maxLength={limits.name_length}
-          autoComplete="off"
-          placeholder="Morning report"
-          {...text("name")}
-        />
-        <Select label="Agent" choices={agents} {...form.pick("agent_id")} value={body.agent_id} />
-      </div>
-      {agents.length === 0 && (
-        <Callout tone="info">There is no agent yet. Create one first: a schedule runs an agent.</Callout>
-      )}
       <TextArea
         label="Input"
         rows={3}
@@ -139,7 +113,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
           />
         </div>
       </details>
-    </FormDialog>
+    </AutomationForm>
   );
 }
 

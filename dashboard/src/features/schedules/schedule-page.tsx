@@ -1,28 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { History, ListFilter, Pause, Play } from "lucide-react";
 import { useState } from "react";
 import type { ScheduleRun as Firing, Schedule } from "../../../../server/domain/api-types/schedule.ts";
-import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { AgentLink } from "../../entities/agent/agent-link.tsx";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { AutomationBody } from "../../entities/automation/automation-body.tsx";
+import { OutcomeList, OutcomeRow } from "../../entities/automation/outcome-list.tsx";
+import { SwitchButton } from "../../entities/automation/switch-automation.tsx";
 import { ObjectHead } from "../../entities/crud/object-head.tsx";
-import { ObjectPage } from "../../entities/crud/object-page.tsx";
+import { ObjectPage, type ObjectPageProps } from "../../entities/crud/object-page.tsx";
 import type { ScheduleSearch } from "../../entities/schedule/read-schedule-search.ts";
 import { firingsQuery, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Description, IdDescription } from "../../ui/data/description-list.tsx";
-import { ListBody } from "../../ui/data/list-body.tsx";
-import { Pagination } from "../../ui/data/pagination.tsx";
 import { RelativeTime } from "../../ui/data/relative-time.tsx";
-import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
-import { SheetBar } from "../../ui/dialogs/sheet.tsx";
 import { Callout } from "../../ui/feedback/callout.tsx";
-import { EmptyState } from "../../ui/feedback/empty-state.tsx";
 import { ErrorNote, WireLine } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
-import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
+import { choicesOf } from "../../ui/forms/chip.tsx";
 import { type ScheduleAct, ScheduleDialogs, ScheduleMenu, useRunNow, useSwitchSchedule } from "./schedule-acts.tsx";
 import { OutcomePill, outcomeWords, SchedulePill } from "./schedule-pill.tsx";
 import { SchedulePlan } from "./schedule-plan.tsx";
@@ -31,19 +26,7 @@ const columns = [{ label: "Outcome" }, { label: "Run" }, { label: "Why" }, { lab
 const choices = choicesOf(outcomeWords, (value) => <OutcomePill outcome={value} />);
 
 /** Page of one schedule: its plan and its past runs. */
-export function SchedulePage({
-  id,
-  search,
-  onSearch,
-  onLookIn,
-  onLeave,
-}: {
-  id: string;
-  search: ScheduleSearch;
-  onSearch: (search: ScheduleSearch) => void;
-  onLookIn: (mode: Mode) => void;
-  onLeave: () => void;
-}) {
+export function SchedulePage({ id, search, onSearch, onLookIn, onLeave }: ObjectPageProps<ScheduleSearch>) {
   const read = useQuery(scheduleQuery(useWorkspace(), id));
   const [act, setAct] = useState<ScheduleAct | null>(null);
   return (
@@ -52,10 +35,10 @@ export function SchedulePage({
         <>
           <ScheduleHead schedule={schedule} onAct={setAct} />
           {stale}
-          <div className="flex min-h-0 flex-1 flex-col overflow-y-auto wide:flex-row-reverse wide:overflow-hidden">
+          <AutomationBody>
             <SchedulePlan schedule={schedule} />
             <Times id={id} search={search} onSearch={onSearch} />
-          </div>
+          </AutomationBody>
           <ScheduleDialogs act={act} onAct={setAct} onDeleted={onLeave} />
         </>
       )}
@@ -69,7 +52,6 @@ function ScheduleHead({ schedule, onAct }: { schedule: Schedule; onAct: (act: Sc
   const switching = useSwitchSchedule();
   const agent = useAgentName(schedule.agent_id);
   const [next] = schedule.next_run_ats;
-  const Switch = schedule.enabled ? Pause : Play;
   return (
     <>
       <ObjectHead
@@ -78,10 +60,7 @@ function ScheduleHead({ schedule, onAct }: { schedule: Schedule; onAct: (act: Sc
         pills={<SchedulePill schedule={schedule} />}
         acts={
           <>
-            <Button disabled={switching.isPending} onClick={() => switching.mutate(schedule)}>
-              <Switch aria-hidden className="size-4" strokeWidth={1.5} />
-              {schedule.enabled ? "Pause" : "Resume"}
-            </Button>
+            <SwitchButton automation={schedule} switching={switching} />
             <Button kind="primary" disabled={run.isPending} onClick={() => run.mutate(schedule)}>
               Run now
             </Button>
@@ -125,42 +104,28 @@ function Trouble({ schedule: { disabled_reason, last_error, failure_count } }: {
   );
 }
 
-function Times({
-  id,
-  search,
-  onSearch,
-}: {
-  id: string;
-  search: ScheduleSearch;
-  onSearch: (search: ScheduleSearch) => void;
-}) {
-  const list = useQuery(firingsQuery(useWorkspace(), id, search));
-  const { outcome, after, before } = search;
+function Times({ id, ...place }: Pick<ObjectPageProps<ScheduleSearch>, "id" | "search" | "onSearch">) {
   return (
-    <div className="flex min-w-0 flex-1 flex-col wide:min-h-0">
-      <SheetBar>
-        <Chip name="Outcome" value={outcome} choices={choices} onChange={(next) => onSearch({ outcome: next })} />
-      </SheetBar>
-      <ListBody
-        label="Past runs"
-        list={list}
-        columns={columns}
-        scroll="wide:overflow-y-auto"
-        row={(firing) => <FiringRow key={firing.id} firing={firing} />}
-        none={
-          outcome || after || before ? (
-            <EmptyState icon={ListFilter} title="No results">
-              <Button onClick={() => onSearch({})}>Clear filter</Button>
-            </EmptyState>
-          ) : (
-            <EmptyState icon={History} title="No runs yet">
-              <p className="max-w-[46ch] text-muted">Each scheduled run is listed here with its outcome.</p>
-            </EmptyState>
-          )
-        }
-      />
-      <Pagination noun="time" page={list.data} search={search} onPage={(place) => onSearch({ outcome, ...place })} />
-    </div>
+    <OutcomeList
+      label="Past runs"
+      noun="time"
+      list={useQuery(firingsQuery(useWorkspace(), id, place.search))}
+      columns={columns}
+      choices={choices}
+      row={({ id, run_id, outcome, error, trigger, due_at }) => (
+        <OutcomeRow
+          key={id}
+          pill={<OutcomePill outcome={outcome} />}
+          runId={run_id}
+          reason={error?.message ?? silence[outcome]}
+          isFailed={error !== null}
+          note={triggers[trigger]}
+          at={due_at}
+        />
+      )}
+      {...place}
+      empty={{ title: "No runs yet", about: "Each scheduled run is listed here with its outcome." }}
+    />
   );
 }
 
@@ -173,33 +138,3 @@ const silence: Partial<Record<Firing["outcome"], string>> = {
   skipped: "The previous run was still in progress.",
   missed: "The server was not running.",
 };
-
-/** A past scheduled time and its outcome; links to the run. */
-function FiringRow({ firing: { run_id, outcome, error, trigger, due_at } }: { firing: Firing }) {
-  const line = error?.message ?? silence[outcome];
-  return (
-    <Row stops={!run_id}>
-      <Cell className="rail:w-px">
-        <OutcomePill outcome={outcome} />
-      </Cell>
-      <Cell main>
-        {run_id ? (
-          <Link to="/runs/$runId" params={{ runId: run_id }} data-row title={run_id} className={rowLink}>
-            <code>{run_id}</code>
-          </Link>
-        ) : (
-          <span className="text-muted">No run</span>
-        )}
-        {line && (
-          <SecondLine title={line} tone={error ? "text-bad" : "text-muted"}>
-            {line}
-          </SecondLine>
-        )}
-      </Cell>
-      <Cell className="whitespace-nowrap text-muted">{triggers[trigger]}</Cell>
-      <Cell className="whitespace-nowrap">
-        <Time at={due_at} />
-      </Cell>
-    </Row>
-  );
-}

@@ -1,5 +1,6 @@
 import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
 import { wholeText } from "../../../../server/domain/run-input.ts";
+import { AutomationRule } from "../../entities/automation/automation-body.tsx";
 import type { CatchUp, IfBusy } from "../../entities/schedule/schedule-api.ts";
 import { cronWords } from "./cron-words.ts";
 import { NextTimesList } from "./next-times-list.tsx";
@@ -19,10 +20,7 @@ export function SchedulePlan({ schedule }: { schedule: Schedule }) {
   const { cron, timezone, input, next_run_ats, if_busy, catch_up } = schedule;
   const words = cronWords(cron);
   return (
-    <section
-      aria-label="Plan"
-      className="flex shrink-0 flex-col gap-4 border-b border-line px-4 py-4 rail:px-5 wide:w-90 wide:overflow-y-auto wide:border-b-0 wide:border-l"
-    >
+    <AutomationRule label="Plan">
       <div>
         <h2 className="text-md">{words ?? <code>{cron}</code>}</h2>
         <p className="text-xs text-muted">
@@ -44,6 +42,6 @@ export function SchedulePlan({ schedule }: { schedule: Schedule }) {
       <p className="text-xs text-muted">
         {busyWords[if_busy]} {missedWords[catch_up]}
       </p>
-    </section>
+    </AutomationRule>
   );
 }

@@ -1,14 +1,13 @@
-import { useMutation } from "@tanstack/react-query";
-import { Pause, Pencil, Play, RefreshCw, Trash2 } from "lucide-react";
+import { Pencil, RefreshCw, Trash2 } from "lucide-react";
 import type { Trigger } from "../../../../server/domain/api-types/trigger.ts";
-import { useRefresh } from "../../entities/crud/use-refresh.ts";
+import { switchAction, useSwitchAutomation } from "../../entities/automation/switch-automation.tsx";
 import { triggerApi } from "../../entities/trigger/trigger-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { CodeBlock } from "../../ui/data/code-block.tsx";
 import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
 import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
 import { SecretDialog } from "../../ui/dialogs/secret-dialog.tsx";
-import { toast, toastFailure } from "../../ui/feedback/toast.ts";
+import { toast } from "../../ui/feedback/toast.ts";
 import { RotateTriggerSecret } from "./rotate-trigger-secret.tsx";
 import { TriggerForm } from "./trigger-form.tsx";
 import { senderNames } from "./trigger-words.tsx";
@@ -20,19 +19,7 @@ export type TriggerAct =
   | { kind: "edit" | "rotate" | "delete"; trigger: Trigger };
 
 /** Pauses or resumes a trigger. */
-export function useSwitchTrigger() {
-  const at = useWorkspace();
-  const refresh = useRefresh(triggerApi);
-  return useMutation({
-    mutationFn: ({ id, enabled }: Trigger) => triggerApi.change(at, id, { enabled: !enabled }),
-    onSuccess: async ({ enabled, name }) => {
-      toast(enabled ? "Trigger resumed" : "Trigger paused", name);
-      await refresh();
-    },
-    onError: (error, { enabled }) =>
-      toastFailure(`The trigger was not ${enabled ? "paused" : "resumed"}`, error.message),
-  });
-}
+export const useSwitchTrigger = () => useSwitchAutomation(triggerApi, "trigger");
 
 /** Menu of a trigger's actions. */
 export function TriggerMenu({ trigger, onAct }: { trigger: Trigger; onAct: (act: TriggerAct) => void }) {
@@ -44,11 +31,7 @@ export function TriggerMenu({ trigger, onAct }: { trigger: Trigger; onAct: (act:
       acts={[
         { icon: Pencil, word: "Edit trigger", onDo: ask("edit") },
         { icon: RefreshCw, word: trigger.has_secret ? "Rotate secret" : "Set secret", onDo: ask("rotate") },
-        {
-          icon: trigger.enabled ? Pause : Play,
-          word: trigger.enabled ? "Pause trigger" : "Resume trigger",
-          onDo: () => switching.mutate(trigger),
-        },
+        switchAction("trigger", trigger, switching),
         { icon: Trash2, word: "Delete trigger", danger: true, onDo: ask("delete") },
       ]}
     />

@@ -2,13 +2,12 @@ import type { Trigger } from "../../../../server/domain/api-types/trigger.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import type { CreateTrigger } from "../../../../server/resources/triggers/schema.ts";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
+import { AutomationForm } from "../../entities/automation/automation-form.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { triggerApi } from "../../entities/trigger/trigger-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { readJson } from "../../lib/json-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
-import { Callout } from "../../ui/feedback/callout.tsx";
 import { Field } from "../../ui/forms/field.tsx";
 import { JsonField } from "../../ui/forms/json-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
@@ -52,39 +51,15 @@ export function TriggerForm({
   const body = orderOf(draft, agents[0]?.value ?? "");
   const isShared = draft.verification === "shared_secret";
   return (
-    <FormDialog
+    <AutomationForm
+      noun="trigger"
+      id={trigger?.id}
       form={form}
+      name={{ ...text("name"), placeholder: "New issues" }}
+      agent={{ ...form.pick("agent_id"), choices: agents }}
+      body={body}
       onClose={onClose}
-      wide
-      title={trigger ? "Edit trigger" : "Create trigger"}
-      about={
-        <>
-          Its runs are <b>{at.mode} data</b> of {at.project.name}.
-        </>
-      }
-      act={trigger ? "Save trigger" : "Create trigger"}
-      acting={trigger ? "Saving trigger" : "Creating trigger"}
-      ready={body.name !== "" && body.agent_id !== ""}
-      failed={`The trigger was not ${trigger ? "saved" : "created"}`}
-      request={{
-        method: trigger ? "PATCH" : "POST",
-        path: trigger ? `/v1/triggers/${trigger.id}` : "/v1/triggers",
-        body,
-      }}
     >
-      <div className="grid items-start gap-4 rail:grid-cols-2">
-        <Field
-          label="Name"
-          maxLength={limits.name_length}
-          autoComplete="off"
-          placeholder="New issues"
-          {...text("name")}
-        />
-        <Select label="Agent" choices={agents} {...form.pick("agent_id")} value={body.agent_id} />
-      </div>
-      {agents.length === 0 && (
-        <Callout tone="info">There is no agent yet. Create one first: a trigger runs an agent.</Callout>
-      )}
       {!trigger && (
         <Select
           label="Sender"
@@ -139,6 +114,6 @@ export function TriggerForm({
           />
         </div>
       </details>
-    </FormDialog>
+    </AutomationForm>
   );
 }

@@ -1,28 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { History, ListFilter, Pause, Play } from "lucide-react";
 import { useState } from "react";
-import type { Trigger, TriggerDelivery } from "../../../../server/domain/api-types/trigger.ts";
-import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import type { Trigger } from "../../../../server/domain/api-types/trigger.ts";
 import { AgentLink } from "../../entities/agent/agent-link.tsx";
+import { AutomationBody, AutomationRule } from "../../entities/automation/automation-body.tsx";
+import { OutcomeList, OutcomeRow } from "../../entities/automation/outcome-list.tsx";
+import { SwitchButton } from "../../entities/automation/switch-automation.tsx";
 import { ObjectHead } from "../../entities/crud/object-head.tsx";
-import { ObjectPage } from "../../entities/crud/object-page.tsx";
+import { ObjectPage, type ObjectPageProps } from "../../entities/crud/object-page.tsx";
 import { usePermission } from "../../entities/session/use-may.ts";
 import type { TriggerSearch } from "../../entities/trigger/read-trigger-search.ts";
 import { triggerDeliveriesQuery, triggerQuery } from "../../entities/trigger/trigger-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { CopyButton } from "../../ui/data/copy-button.tsx";
 import { Description, IdDescription } from "../../ui/data/description-list.tsx";
-import { ListBody } from "../../ui/data/list-body.tsx";
-import { Pagination } from "../../ui/data/pagination.tsx";
 import { RelativeTime } from "../../ui/data/relative-time.tsx";
-import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
-import { SheetBar } from "../../ui/dialogs/sheet.tsx";
 import { Callout } from "../../ui/feedback/callout.tsx";
-import { EmptyState } from "../../ui/feedback/empty-state.tsx";
 import { Button } from "../../ui/forms/button.tsx";
-import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
+import { choicesOf } from "../../ui/forms/chip.tsx";
 import { type TriggerAct, TriggerDialogs, TriggerMenu, useSwitchTrigger } from "./trigger-acts.tsx";
 import { outcomeWords, senderNames, TriggerOutcomePill, TriggerPill } from "./trigger-words.tsx";
 
@@ -30,19 +25,7 @@ const columns = [{ label: "Outcome" }, { label: "Run" }, { label: "Status" }, { 
 const choices = choicesOf(outcomeWords, (value) => <TriggerOutcomePill outcome={value} />);
 
 /** Page of one trigger: its address, how it makes runs, and its last events. */
-export function TriggerPage({
-  id,
-  search,
-  onSearch,
-  onLookIn,
-  onLeave,
-}: {
-  id: string;
-  search: TriggerSearch;
-  onSearch: (search: TriggerSearch) => void;
-  onLookIn: (mode: Mode) => void;
-  onLeave: () => void;
-}) {
+export function TriggerPage({ id, search, onSearch, onLookIn, onLeave }: ObjectPageProps<TriggerSearch>) {
   const read = useQuery(triggerQuery(useWorkspace(), id));
   const [act, setAct] = useState<TriggerAct | null>(null);
   return (
@@ -51,10 +34,10 @@ export function TriggerPage({
         <>
           <TriggerHead trigger={trigger} onAct={setAct} />
           {stale}
-          <div className="flex min-h-0 flex-1 flex-col overflow-y-auto wide:flex-row-reverse wide:overflow-hidden">
+          <AutomationBody>
             <TriggerRule trigger={trigger} />
             <Events id={id} search={search} onSearch={onSearch} />
-          </div>
+          </AutomationBody>
           <TriggerDialogs act={act} onAct={setAct} onDeleted={onLeave} />
         </>
       )}
@@ -67,7 +50,6 @@ function TriggerHead({ trigger, onAct }: { trigger: Trigger; onAct: (act: Trigge
   const { id, name, url, verification, has_secret, previous_secret_expires_at: oldEnd } = trigger;
   const may = usePermission("member");
   const switching = useSwitchTrigger();
-  const Switch = trigger.enabled ? Pause : Play;
   return (
     <>
       <ObjectHead
@@ -76,10 +58,7 @@ function TriggerHead({ trigger, onAct }: { trigger: Trigger; onAct: (act: Trigge
         pills={<TriggerPill trigger={trigger} />}
         acts={
           <>
-            <Button disabled={switching.isPending} onClick={() => switching.mutate(trigger)}>
-              <Switch aria-hidden className="size-4" strokeWidth={1.5} />
-              {trigger.enabled ? "Pause" : "Resume"}
-            </Button>
+            <SwitchButton automation={trigger} switching={switching} />
             <TriggerMenu trigger={trigger} onAct={onAct} />
           </>
         }
@@ -130,10 +109,7 @@ function TriggerRule({ trigger }: { trigger: Trigger }) {
   const { input, filter, dedupe, thread, user, rate_limit_per_minute } = trigger;
   const places = Object.entries({ "Id of an event": dedupe, Thread: thread, User: user });
   return (
-    <section
-      aria-label="Rule"
-      className="flex shrink-0 flex-col gap-4 border-b border-line px-4 py-4 rail:px-5 wide:w-90 wide:overflow-y-auto wide:border-b-0 wide:border-l"
-    >
+    <AutomationRule label="Rule">
       <div>
         <h2 className="mb-1 text-xs font-medium text-muted">Input</h2>
         <p className="max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap">
@@ -160,74 +136,31 @@ function TriggerRule({ trigger }: { trigger: Trigger }) {
           ),
       )}
       <p className="text-xs text-muted">At most {rate_limit_per_minute} events per minute.</p>
-    </section>
+    </AutomationRule>
   );
 }
 
-function Events({
-  id,
-  search,
-  onSearch,
-}: {
-  id: string;
-  search: TriggerSearch;
-  onSearch: (search: TriggerSearch) => void;
-}) {
-  const list = useQuery(triggerDeliveriesQuery(useWorkspace(), id, search));
-  const { outcome, after, before } = search;
+function Events({ id, ...place }: Pick<ObjectPageProps<TriggerSearch>, "id" | "search" | "onSearch">) {
   return (
-    <div className="flex min-w-0 flex-1 flex-col wide:min-h-0">
-      <SheetBar>
-        <Chip name="Outcome" value={outcome} choices={choices} onChange={(next) => onSearch({ outcome: next })} />
-      </SheetBar>
-      <ListBody
-        label="Events"
-        list={list}
-        columns={columns}
-        scroll="wide:overflow-y-auto"
-        row={(delivery) => <EventRow key={delivery.id} delivery={delivery} />}
-        none={
-          outcome || after || before ? (
-            <EmptyState icon={ListFilter} title="No results">
-              <Button onClick={() => onSearch({})}>Clear filter</Button>
-            </EmptyState>
-          ) : (
-            <EmptyState icon={History} title="No events yet">
-              <p className="max-w-[46ch] text-muted">Each event at the address is listed here with its outcome.</p>
-            </EmptyState>
-          )
-        }
-      />
-      <Pagination noun="event" page={list.data} search={search} onPage={(place) => onSearch({ outcome, ...place })} />
-    </div>
-  );
-}
-
-/** An event and its outcome; links to the run. */
-function EventRow({ delivery: { run_id, outcome, status, reason, created_at } }: { delivery: TriggerDelivery }) {
-  return (
-    <Row stops={!run_id}>
-      <Cell className="rail:w-px">
-        <TriggerOutcomePill outcome={outcome} />
-      </Cell>
-      <Cell main>
-        {run_id ? (
-          <Link to="/runs/$runId" params={{ runId: run_id }} data-row title={run_id} className={rowLink}>
-            <code>{run_id}</code>
-          </Link>
-        ) : (
-          <span className="text-muted">No run</span>
-        )}
-        {reason && (
-          <SecondLine title={reason} tone={outcome === "failed" ? "text-bad" : "text-muted"}>
-            {reason}
-          </SecondLine>
-        )}
-      </Cell>
-      <Cell className="whitespace-nowrap text-muted">{status}</Cell>
-      <Cell className="whitespace-nowrap">
-        <Time at={created_at} />
-      </Cell>
-    </Row>
+    <OutcomeList
+      label="Events"
+      noun="event"
+      list={useQuery(triggerDeliveriesQuery(useWorkspace(), id, place.search))}
+      columns={columns}
+      choices={choices}
+      row={({ id, run_id, outcome, status, reason, created_at }) => (
+        <OutcomeRow
+          key={id}
+          pill={<TriggerOutcomePill outcome={outcome} />}
+          runId={run_id}
+          reason={reason}
+          isFailed={outcome === "failed"}
+          note={status}
+          at={created_at}
+        />
+      )}
+      {...place}
+      empty={{ title: "No events yet", about: "Each event at the address is listed here with its outcome." }}
+    />
   );
 }

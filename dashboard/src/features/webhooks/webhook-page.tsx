@@ -2,9 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
-import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { ObjectHead } from "../../entities/crud/object-head.tsx";
-import { ObjectPage } from "../../entities/crud/object-page.tsx";
+import { ObjectPage, type ObjectPageProps } from "../../entities/crud/object-page.tsx";
 import { usePermission } from "../../entities/session/use-may.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
 import { webhookQuery } from "../../entities/webhook/webhook-api.ts";
@@ -21,19 +20,7 @@ import { WebhookPill } from "./webhook-pill.tsx";
 import { disabledReason } from "./webhook-words.ts";
 
 /** Page of one webhook with its deliveries. */
-export function WebhookPage({
-  id,
-  search,
-  onSearch,
-  onLookIn,
-  onLeave,
-}: {
-  id: string;
-  search: DeliveriesSearch;
-  onSearch: (search: DeliveriesSearch) => void;
-  onLookIn: (mode: Mode) => void;
-  onLeave: () => void;
-}) {
+export function WebhookPage({ id, search, onSearch, onLookIn, onLeave }: ObjectPageProps<DeliveriesSearch>) {
   const read = useQuery(webhookQuery(useWorkspace(), id));
   const [act, setAct] = useState<WebhookAct | null>(null);
   return (

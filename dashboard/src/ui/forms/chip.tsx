@@ -3,7 +3,7 @@ import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Menu } from "../dialogs/menu.tsx";
 
-interface Choice<T> {
+export interface ChipChoice<T> {
   value: T;
   word: string;
   /** Content in the menu. */
@@ -14,7 +14,7 @@ interface Choice<T> {
 export const choicesOf = <T extends string>(
   words: Record<T, string>,
   label: (value: T) => ReactNode = (value) => words[value],
-): Choice<T>[] => (Object.keys(words) as T[]).map((value) => ({ value, word: words[value], label: label(value) }));
+): ChipChoice<T>[] => (Object.keys(words) as T[]).map((value) => ({ value, word: words[value], label: label(value) }));
 
 /** A filter: dashed while unset, solid when set. */
 export function Chip<T extends string>({
@@ -26,7 +26,7 @@ export function Chip<T extends string>({
   /** Name of the filter: “Status”. */
   name: string;
   value: T | undefined;
-  choices: readonly Choice<T>[];
+  choices: readonly ChipChoice<T>[];
   onChange: (value: T | undefined) => void;
 }) {
   const word = choices.find((choice) => choice.value === value)?.word ?? value;

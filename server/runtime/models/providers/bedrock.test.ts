@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import { eventFrame } from "../../../testing/event-stream-frame.ts";
+import { callsOf, errorOf, outputOf, partsOf } from "../../../testing/model-answers.ts";
 import type { AssistantPart, Connection, ModelEvent, ModelRequest, RequestAdjustment } from "../model.ts";
 import { openModel } from "../registry.ts";
 
@@ -113,33 +114,6 @@ const end = (stopReason = "end_turn", counts: object = usage) => [
 ];
 const answered = (...frames: Uint8Array[]) => stream(start, ...frames, ...end());
 const counted = { input_tokens: 20, output_tokens: 12, cached_input_tokens: null, reasoning_tokens: null };
-
-const outputOf = (all: ModelEvent[], kind = "output") =>
-  all.map((event) => (event.type === "delta" && event.kind === kind ? event.text : "")).join("");
-const callsOf = (all: ModelEvent[]) =>
-  all.flatMap((event) => (event.type === "tool_call" ? [[event.part, event.name, event.arguments]] : []));
-function errorOf(all: ModelEvent[]) {
-  const last = all.at(-1);
-  if (last?.type !== "error") throw new Error(`ended with ${last?.type}`);
-  return last.error;
-}
-
-/** Collects the parts of an answer, as the loop sends them back; its calls get ids of ours. */
-function partsOf(all: ModelEvent[]): AssistantPart[] {
-  const parts: AssistantPart[] = [];
-  for (const event of all) {
-    if (event.type === "delta") {
-      const type = event.kind === "output" ? ("text" as const) : event.kind;
-      const before = parts[event.part];
-      parts[event.part] = { ...before, type, text: `${before && "text" in before ? before.text : ""}${event.text}` };
-    } else if (event.type === "metadata") parts[event.part] = { ...parts[event.part]!, metadata: event.metadata };
-    else if (event.type === "tool_call") {
-      const { part, name, arguments: args } = event;
-      parts[part] = { type: "tool_call", id: `call_${part}`, name, arguments: args };
-    }
-  }
-  return parts;
-}
 
 test("an answer is streamed delta by delta, and its usage counts the whole prompt, with the cache", async () => {
   const cached = { ...usage, cacheReadInputTokens: 1000, cacheWriteInputTokens: 300 };

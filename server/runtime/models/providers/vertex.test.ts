@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { importSPKI, jwtVerify } from "jose";
+import { errorOf, outputOf, partsOf } from "../../../testing/model-answers.ts";
 import { testServiceAccount } from "../../../testing/service-account.ts";
-import type { AssistantPart, Connection, ModelEvent, ModelRequest } from "../model.ts";
+import type { Connection, ModelEvent, ModelRequest } from "../model.ts";
 import { openModel } from "../registry.ts";
 import { createTokenSource } from "./google-token.ts";
 import { readServiceAccount, type ServiceAccount } from "./service-account.ts";
@@ -88,31 +89,6 @@ const chunk = (parts: object[], finishReason?: string) => ({
 });
 const said = (text: string) => sse(chunk([{ text }]), chunk([], "STOP"));
 const usage = { input_tokens: 36, output_tokens: 12, cached_input_tokens: 8, reasoning_tokens: 5 };
-
-const outputOf = (all: ModelEvent[], kind = "output") =>
-  all.map((event) => (event.type === "delta" && event.kind === kind ? event.text : "")).join("");
-function errorOf(all: ModelEvent[]) {
-  const last = all.at(-1);
-  if (last?.type !== "error") throw new Error(`ended with ${last?.type}`);
-  return last.error;
-}
-
-/** Collects the parts of an answer, as the loop sends them back; its calls get ids of ours. */
-function partsOf(all: ModelEvent[]): AssistantPart[] {
-  const parts: AssistantPart[] = [];
-  for (const event of all) {
-    if (event.type === "delta") {
-      const type = event.kind === "output" ? ("text" as const) : event.kind;
-      const before = parts[event.part];
-      parts[event.part] = { ...before, type, text: `${before && "text" in before ? before.text : ""}${event.text}` };
-    } else if (event.type === "metadata") parts[event.part] = { ...parts[event.part]!, metadata: event.metadata };
-    else if (event.type === "tool_call") {
-      const { part, name, arguments: args, metadata } = event;
-      parts[part] = { type: "tool_call", id: `call_${part}`, name, arguments: args, ...(metadata && { metadata }) };
-    }
-  }
-  return parts;
-}
 
 const project = "/projects/shop-123/locations/europe-west1";
 
