@@ -207,6 +207,43 @@ export const unitMutants: readonly UnitMutant[] = [
     replace: "      return events;",
   },
   {
+    test: ["server/resources/agents/handoffs.test.ts", "the next agent reads what its thread had before"],
+    name: "a handoff that forgets the thread",
+    file: "server/domain/prompt.ts",
+    find: "conversationFor(handoff, sentParts(beforeHandoff(state, handoff)), state.calls);",
+    replace: "conversationFor(handoff, { ...sentParts(beforeHandoff(state, handoff)), before: [] }, state.calls);",
+  },
+  {
+    test: ["server/runs/pause/pause.test.ts", "a requested pause is not forgotten"],
+    name: "a pause that a recovery forgets",
+    file: "server/domain/run-state.ts",
+    find: "      return { attempt: event.attempt, stalls: ",
+    replace: "      return { pause: null, attempt: event.attempt, stalls: ",
+  },
+  {
+    test: ["server/resources/triggers/crash.test.ts", "an event that comes several times makes one run"],
+    name: "an event that is noted after its run",
+    file: "server/resources/triggers/receive.ts",
+    find: `        deliveries.keepEvent(row, keys, run.id);
+        deliveries.add(row, { outcome: "started", status: statusOf(row, "started"), run_id: run.id, reason: null });
+        failpoint?.("before_trigger.started");
+      });`,
+    replace: `        deliveries.add(row, { outcome: "started", status: statusOf(row, "started"), run_id: run.id, reason: null });
+      });
+      await db.write(() => deliveries.keepEvent(row, keys, id));`,
+  },
+  {
+    test: ["server/resources/labels/label-recovery.test.ts", "a run keeps the version of its label over a crash"],
+    name: "a label that a recovery reads again",
+    file: "server/storage/journal/journal.ts",
+    find: "    return parseExact(this.#codec.get(scope, hash));",
+    replace: `    const { id } = parseExact(this.#codec.get(scope, hash));
+    const newest = this.#options.db.sqlite.query(
+      "SELECT data ->> 'agent_hash' AS hash FROM run_events WHERE type = 'run.created' AND data ->> 'agent_id' = ? ORDER BY run_id DESC",
+    );
+    return parseExact(this.#codec.get(scope, newest.get(id)?.hash ?? hash));`,
+  },
+  {
     test: [
       "server/storage/replication/wal-reader.test.ts",
       "a transaction that had spilled into the WAL and was rolled back is never shipped",
