@@ -25,6 +25,8 @@ export interface ClusterMutant extends Fault {
 
 /** A fault of a module that the module's test must detect. */
 export interface UnitMutant extends Fault {
+  /** The counter by which a storm detects it as well; absent: its moment is too short for a storm. */
+  caughtBy?: CounterName;
   /** File and title of the test that detects it; the title is a regular expression. */
   test: readonly [file: string, title: string];
 }
@@ -169,7 +171,7 @@ export const clusterMutants: readonly ClusterMutant[] = [
   },
 ];
 
-/** Faults that a storm detects only now and then, because their moment is too short. The module's test always does. */
+/** Faults that the module's test always detects; a storm detects some of them too, and the others only now and then. */
 export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/dispatch/pool.test.ts", "a model is called while the commit of its step is in progress"],
@@ -188,6 +190,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/steer/steer-recovery.test.ts", "each message is taken once and in order"],
     name: "a message of the user that a crash loses",
+    caughtBy: "unsaid",
     file: "server/domain/run-state.ts",
     find: "      return { attempt: event.attempt, stalls: ",
     replace: "      return { held: [], attempt: event.attempt, stalls: ",
@@ -195,6 +198,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/steer/steer-recovery.test.ts", "each message is taken once and in order"],
     name: "a message of the user that is taken twice",
+    caughtBy: "echoed",
     file: "server/domain/steering.ts",
     find: "add(list, message), messages), held: [] };",
     replace: "add(list, message), messages) };",
@@ -209,6 +213,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/resources/agents/handoffs.test.ts", "the next agent reads what its thread had before"],
     name: "a handoff that forgets the thread",
+    caughtBy: "forgotten",
     file: "server/domain/prompt.ts",
     find: "conversationFor(handoff, sentParts(beforeHandoff(state, handoff)), state.calls);",
     replace: "conversationFor(handoff, { ...sentParts(beforeHandoff(state, handoff)), before: [] }, state.calls);",
@@ -216,6 +221,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/pause/pause.test.ts", "a requested pause is not forgotten"],
     name: "a pause that a recovery forgets",
+    caughtBy: "restless",
     file: "server/domain/run-state.ts",
     find: "      return { attempt: event.attempt, stalls: ",
     replace: "      return { pause: null, attempt: event.attempt, stalls: ",
@@ -223,6 +229,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/resources/triggers/crash.test.ts", "an event that comes several times makes one run"],
     name: "an event that is noted after its run",
+    caughtBy: "doubled",
     file: "server/resources/triggers/receive.ts",
     find: `        deliveries.keepEvent(row, keys, run.id);
         deliveries.add(row, { outcome: "started", status: statusOf(row, "started"), run_id: run.id, reason: null });
@@ -274,6 +281,11 @@ export const unitMutants: readonly UnitMutant[] = [
       if (!ship.isStalled()) return await handle(request);`,
   },
 ];
+
+const isOfStorm = (mutant: UnitMutant): mutant is UnitMutant & Mutant => mutant.caughtBy !== undefined;
+
+/** Faults that a storm must detect. */
+export const stormMutants: readonly Mutant[] = [...mutants, ...unitMutants.filter(isOfStorm)];
 
 /** Returns the source with the fault in it. Throws if the text does not occur exactly once any more. */
 export function mutate(source: string, { name, file, find, replace }: Fault): string {
