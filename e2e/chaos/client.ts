@@ -31,6 +31,8 @@ export interface StormState {
   stale: string[];
   /** Messages sent to runs under way. */
   said: SaidMessage[];
+  /** Runs that clients have asked to go on. */
+  resumed: Set<string>;
   /** Events for which a sender was told of two runs. */
   doubled: string[];
   figures: { streams: number; answers: number; pauses: number };

@@ -77,14 +77,20 @@ export function eventsWithTwoRuns(runs: ReadonlyMap<string, RecordedRun>): strin
   );
 }
 
-/** Finds steps that began although their run was to pause, or was paused. */
-export function stepsInPauses({ id, rows }: RecordedRun): string[] {
+/**
+ * Finds steps that began although their run was to pause, or was paused, and pauses that ended although no client had
+ * asked for it.
+ */
+export function brokenPauses({ id, rows }: RecordedRun, mayGoOn: boolean): string[] {
   const faults: string[] = [];
   let pause: "none" | "requested" | "begun" = "none";
   for (const row of rows) {
     if (row.type === "run.pause_requested" && pause === "none") pause = "requested";
     if (row.type === "run.paused") pause = "begun";
-    if (row.type === "run.resumed" || row.type === "run.pause_cancelled") pause = "none";
+    if (row.type === "run.resumed" || row.type === "run.pause_cancelled") {
+      if (pause !== "none" && !mayGoOn) faults.push(`${id} ${row.seq}: ${row.type}, and no client asked for it`);
+      pause = "none";
+    }
     const isModelCall = row.type === "step.started" && row.event.step_type === "model_call";
     if (isStart(row) && (pause === "begun" || (pause === "requested" && isModelCall)))
       faults.push(`${id} ${row.seq}: ${row.type} while a pause is ${pause}`);

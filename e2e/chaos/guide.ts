@@ -21,6 +21,7 @@ interface Shared {
   claims: { push(claim: GuideClaim): unknown };
   refusals: string[];
   said: SaidMessage[];
+  resumed: Set<string>;
   figures: { pauses: number };
 }
 
@@ -69,6 +70,7 @@ export function createGuide(shared: Shared, attempt: <T>(work: () => Promise<T>)
     figures.pauses++;
     claims.push({ run_id: runId, type: "run.pause_requested" });
     await Bun.sleep(random.between(0, 150)); // The random length is the test: kills fall into pauses.
+    shared.resumed.add(runId);
     const resumed = await untilAnswered(() => server.post(`/v1/runs/${runId}/resume`, {}));
     if (resumed.status !== 200) refuse(runId, resumed);
   }

@@ -3,7 +3,7 @@ import type { Runnel } from "../harness.ts";
 import type { ModelServer } from "../model-server.ts";
 import type { ToolServer } from "../tool-server.ts";
 import type { Claim, RunClient, StormState } from "./client.ts";
-import { createConversationJudge, eventsWithTwoRuns, misplaced, stepsInPauses } from "./conversations.ts";
+import { brokenPauses, createConversationJudge, eventsWithTwoRuns, misplaced } from "./conversations.ts";
 import {
   countBy,
   inputOf,
@@ -44,7 +44,7 @@ export const counters = {
   unsaid: "P1: an acknowledged message that is not in its run, or that a later model call missed",
   echoed: "P3: a message that stands in a journal or in a prompt twice, or that its run had refused",
   forgotten: "a model call that missed a turn of its thread, or of the agent before a handoff",
-  restless: "a step that began while its run was paused, or a model call after a pause was requested",
+  restless: "a run that went on during a pause, or before a client let it",
   doubled: "P8: an event that made two runs",
   crash_loops: "P9: a run that was given up although it went on",
 } as const;
@@ -99,7 +99,8 @@ export function createJudge({ record, model, tools, shared, receiver }: Seen) {
   /** Judges messages, pauses, threads, handoffs and events. */
   function judgeGuidance(): void {
     judgeConversations(record.runs, model);
-    for (const run of record.runs.values()) for (const text of stepsInPauses(run)) fault("restless", text);
+    for (const run of record.runs.values())
+      for (const text of brokenPauses(run, shared.resumed.has(run.id))) fault("restless", text);
     for (const message of shared.said) {
       const text = misplaced(message, record.runs.get(message.run_id));
       if (text) fault("echoed", text);

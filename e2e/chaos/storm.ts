@@ -123,6 +123,7 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
     versions: new Map(),
     stale: [],
     said: [],
+    resumed: new Set(),
     doubled: [],
     figures: { streams: 0, answers: 0, pauses: 0 },
   };

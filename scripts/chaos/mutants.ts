@@ -120,6 +120,13 @@ export const mutants: readonly Mutant[] = [
     find: "  const forget = (): void => void generation++;",
     replace: "  const forget = (): void => {};",
   },
+  {
+    name: "a loop that goes on after a pause was requested",
+    caughtBy: "restless",
+    file: "server/domain/decide.ts",
+    find: '(pausesNow(state) ? record([{ type: "run.paused" }]) : then());',
+    replace: "then();",
+  },
 ];
 
 export const clusterMutants: readonly ClusterMutant[] = [
@@ -221,10 +228,9 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/pause/pause.test.ts", "a requested pause is not forgotten"],
     name: "a pause that a recovery forgets",
-    caughtBy: "restless",
-    file: "server/domain/run-state.ts",
-    find: "      return { attempt: event.attempt, stalls: ",
-    replace: "      return { pause: null, attempt: event.attempt, stalls: ",
+    file: "server/runs/recovery/recovery.ts",
+    find: 'return state.pause ? [recovered, { type: "run.paused" }] : [recovered];',
+    replace: 'return state.pause ? [recovered, { type: "run.pause_cancelled" }] : [recovered];',
   },
   {
     test: ["server/resources/triggers/crash.test.ts", "an event that comes several times makes one run"],

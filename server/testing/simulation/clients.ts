@@ -233,6 +233,7 @@ export function createClients(world: World, skills: Skills, witness: Witness, fi
     world.note(`client: ${isPaused ? "pause" : "resume"} ${short(id)}`);
     const { service, scope } = fixture();
     const from = ledger.entries.length;
+    if (!isPaused) witness.releases(id);
     const request = openPauseRequest({ run: id, isPaused, process: service, isCrossed: false });
     try {
       await (isPaused ? service.pause(scope, id, "because") : service.resume(scope, id));

@@ -20,12 +20,12 @@ import {
   type ToolCall,
 } from "../../domain/run-state.ts";
 import { skillFile } from "../../domain/skills.ts";
-import { unansweredMessages } from "../../domain/steering.ts";
+import { isInterrupted, unansweredMessages } from "../../domain/steering.ts";
 import { summaryRequest } from "../../domain/summary.ts";
 import { searchToolOf } from "../../domain/tool-search/search-tool.ts";
 import { addChildRun } from "../../domain/usage.ts";
 import type { runFixture } from "../run-fixture.ts";
-import { instructionsOf, released } from "./released-agent.ts";
+import { instructionsOf, released as releasedAgent } from "./released-agent.ts";
 import { skillTextOf } from "./skills.ts";
 import { Found, type World } from "./world.ts";
 
@@ -70,6 +70,11 @@ export function createWitness(world: World, fixture: () => Fixture) {
     fault ??= error;
     return error;
   };
+
+  /** Runs that clients have asked to go on after a pause. */
+  const released = new Set<string>();
+  const isReleased = (id: string | null): boolean =>
+    id !== null && (released.has(id) || isReleased(runOf(ledgerOf(id)).parent_run_id));
 
   // Runs whose loop was notified of a failed commit: their model may get one request without a start.
   const told = new Set<string>();
@@ -150,6 +155,10 @@ export function createWitness(world: World, fixture: () => Fixture) {
         break;
       case "run.paused":
         if (state.pause === null) throw wrong("paused without a request");
+        break;
+      case "run.pause_cancelled":
+      case "run.resumed":
+        if (state.pause && !isReleased(id)) throw wrong("nobody lets it go on");
         break;
       case "step.started":
       case "step.restarted":
@@ -299,7 +308,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
   function modelAsked(id: string, attempt: number, pinned: AgentSnapshot, model: string, request: ModelRequest): void {
     world.note(`${short(id)} attempt ${attempt} asks ${model}`);
     const begun = startOf(id, attempt);
-    const isNew = begun && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
+    // A call that a message has ended is not made any more.
+    const isNew = begun && !isEnded(id) && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
     if (!isNew && told.delete(id)) return; // Once, and the answer is discarded.
     const { asked, ...ledger } = ledgerOf(id);
     const state = requireRun(ledger.state);
@@ -323,6 +333,9 @@ export function createWitness(world: World, fixture: () => Fixture) {
       throw found(`${short(id)}: its handoff has forgotten what was said before`);
   }
 
+  /** True if a message has ended the open model call of this run. */
+  const isEnded = (id: string): boolean => isInterrupted(requireRun(ledgerOf(id).state));
+
   /** Checks that a run keeps the version of its agent, whatever happens to labels and processes. */
   function judgePinned(id: string, pinned: AgentSnapshot): void {
     const ledger = ledgerOf(id);
@@ -330,7 +343,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     ledger.pinned ??= pinned;
     if (pinned.version !== agent_version || !equalJson(pinned, ledger.pinned))
       throw found(`${short(id)}: began with version ${agent_version}, and goes on with another agent`);
-    if (agent_id === released && pinned.instructions !== instructionsOf(agent_version))
+    if (agent_id === releasedAgent && pinned.instructions !== instructionsOf(agent_version))
       throw found(`${short(id)}: version ${agent_version} has the instructions of another one`);
   }
 
@@ -442,6 +455,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
     toolAsked,
     /** Notes that the loop of this run was notified of a commit that then failed. */
     toldInVain: (id: string): void => void told.add(id),
+    /** Notes that a client asks a run to go on, with the runs below it. */
+    releases: (id: string): void => void released.add(id),
     dies,
     idle,
     rested,
