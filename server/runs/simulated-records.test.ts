@@ -18,43 +18,37 @@ type Run = Omit<Recorded, "name">;
 const lived: Run[] = [];
 const records: JournalEntry[][] = corpus.filter(({ name }) => name.startsWith("v1/")).map(({ entries }) => entries);
 
-// Their length is counted in steps, not in time: a busy machine may take minutes.
-const never_ms = 3_600_000;
-
+// The length of a life is counted in steps, not in time: a busy machine may take minutes for all.
 beforeAll(() => {
   const db = openDatabase(":memory:");
   for (let seed = 0; seed < recordedLives; seed++) live(db, seed, (run) => lived.push(run));
   db.close();
   records.push(...lived.map(({ entries }) => entries));
-}, never_ms);
+}, 3_600_000);
 
-test(
-  "a strict replay of any run equals its record, entry by entry, and a comparison finds no difference",
-  async () => {
-    using fixture = runFixture();
-    const { journal, scope, runs: store } = fixture;
-    const runs: Run[] = [...lived, ...corpus.map((old) => ownOf(fixture, old))];
-    expect(runs.length).toBeGreaterThan(1000);
-    await fixture.db.write(() => {
-      for (const { entries, agent } of runs) {
-        journal.insertRecord(idOf(entries), entries);
-        journal.pin(scope, idOf(entries), agent);
-      }
-    });
-    const replays = createReplays({ journal, runs: store, snapshot: () => runs[0]!.agent, now: Date.now });
-    for (const { entries } of runs) {
-      const copy = await replays.create(scope, idOf(entries), {}, "req_fixture");
-      const record = journal.read(copy.id);
-      expect(store.get(scope, copy.id).replay).toMatchObject({ divergences: [], model_calls: 0, tool_calls: 0 });
-      expect(record.slice(1).map(({ seq, event }) => ({ seq, event }))).toEqual(
-        entries.slice(1).map(({ seq, event }) => ({ seq, event })),
-      );
-      for (const { change, differences } of stepPairs(traceOf(entries).steps, traceOf(record).steps))
-        expect({ change, differences }).toEqual({ change: "equal", differences: [] });
+test("a strict replay of any run equals its record, entry by entry, and a comparison finds no difference", async () => {
+  using fixture = runFixture();
+  const { journal, scope, runs: store } = fixture;
+  const runs: Run[] = [...lived, ...corpus.map((old) => ownOf(fixture, old))];
+  expect(runs.length).toBeGreaterThan(1000);
+  await fixture.db.write(() => {
+    for (const { entries, agent } of runs) {
+      journal.insertRecord(idOf(entries), entries);
+      journal.pin(scope, idOf(entries), agent);
     }
-  },
-  never_ms,
-);
+  });
+  const replays = createReplays({ journal, runs: store, snapshot: () => runs[0]!.agent, now: Date.now });
+  for (const { entries } of runs) {
+    const copy = await replays.create(scope, idOf(entries), {}, "req_fixture");
+    const record = journal.read(copy.id);
+    expect(store.get(scope, copy.id).replay).toMatchObject({ divergences: [], model_calls: 0, tool_calls: 0 });
+    expect(record.slice(1).map(({ seq, event }) => ({ seq, event }))).toEqual(
+      entries.slice(1).map(({ seq, event }) => ({ seq, event })),
+    );
+    for (const { change, differences } of stepPairs(traceOf(entries).steps, traceOf(record).steps))
+      expect({ change, differences }).toEqual({ change: "equal", differences: [] });
+  }
+}, 3_600_000);
 
 /** Returns an old record as that of a run of the fixture. */
 function ownOf({ scope, journal }: ReturnType<typeof runFixture>, { entries: [first, ...rest], agent }: Recorded): Run {
@@ -71,7 +65,7 @@ describe("a fork without edits", () => {
   const all: Compared[] = [];
   beforeAll(() => {
     for (const run of lived) all.push(...stepsOf(run.entries).flatMap((step) => compared(run, step) ?? []));
-  });
+  }, 3_600_000);
 
   test("has the state that its record had at that step, whatever happened to the run", () => {
     expect(lived.length).toBeGreaterThan(1000);

@@ -67,13 +67,22 @@ const tools: ToolSnapshot[] = [
   look,
   sign,
 ];
-/** Agents to which runs are handed over; they hand on and back. */
+/** Agents to which runs are handed over; they hand on and back, and one searches for its tools. */
 const toClerk = handoffTool("agt_clerk");
 const team: AgentSnapshot[] = [
-  teamMember("agt_clerk", [], {
-    tools: [safe, look, sign, handoffTool("agt_fixture", "no_tool_calls"), handoffTool("agt_expert", { messages: 3 })],
-    max_turns: 3,
-  }),
+  withToolSearch(
+    teamMember("agt_clerk", [], {
+      tools: [
+        safe,
+        look,
+        sign,
+        handoffTool("agt_fixture", "no_tool_calls"),
+        handoffTool("agt_expert", { messages: 3 }),
+      ],
+      max_turns: 3,
+    }),
+    "deferred",
+  ),
   teamMember("agt_expert", [], { tools: [once, toClerk], max_turns: 2, model: "test/echo" }),
 ];
 const consult: ToolSnapshot = { ...agentTool("consult", released), agent: { agent_id: released, label } };
