@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compileMutants } from "../scripts/chaos/mutant.ts";
-import { clusterMutants, mutants, unitMutants } from "../scripts/chaos/mutants.ts";
+import { clusterMutants, stormMutants, unitMutants } from "../scripts/chaos/mutants.ts";
 import { type Postgres, startPostgres } from "../server/testing/postgres.ts";
 import { runStorm } from "./chaos/storm.ts";
 
@@ -18,7 +18,9 @@ test("kills during many runs lose nothing, repeat nothing that was completed, an
   expect(figures).toMatchObject({ kills, acknowledged: runs });
   // A storm that hit nothing would pass as well.
   const { model_calls_again, keys_again, unknown_asked, unknown_reported, events_refused } = figures;
-  for (const hits of [model_calls_again, keys_again, unknown_asked, unknown_reported, events_refused])
+  const { messages, paused, handoffs, in_threads, of_events } = figures;
+  const effects = [model_calls_again, keys_again, unknown_asked, unknown_reported, events_refused];
+  for (const hits of [...effects, messages, paused, handoffs, in_threads, of_events])
     expect(hits).toBeGreaterThan(isNightly ? 10 : 0);
 }, 600_000);
 
@@ -36,7 +38,7 @@ describe("of faults injected into the sources", () => {
   }, 120_000);
   afterAll(() => mutated[Symbol.dispose]());
 
-  test.each(some(mutants, 3).map((mutant) => [mutant.name, mutant] as const))(
+  test.each(some(stormMutants, 3).map((mutant) => [mutant.name, mutant] as const))(
     "the storm detects “%s”",
     async (_, mutant) => {
       expect(

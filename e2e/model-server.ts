@@ -21,8 +21,8 @@ export const wordsOf = (count: number): string =>
  * to its maximum of tokens, with a pause before each; `half-<count>-<ms>` calls each of its tools in turn and then
  * writes words, the second half of them once released; `tools-<count>` calls the first tool this many times at once,
  * and writes after reading the results; `until-<count>` calls the first tool up to that request; `turns-<ms>` calls
- * each of its tools in turn, one per request; `tells-<ms>` does so too, the last three at once, and writes a unique
- * text before; the rest fail or lie, as the table says.
+ * each of its tools in turn, one per request; `tells-<ms>` does so too in each run of a thread, the last three at once,
+ * and writes a unique text before; the rest fail or lie, as the table says.
  */
 export function startModelServer() {
   const requests: ModelRequest[] = [];
@@ -91,8 +91,15 @@ function answer(
   if ((kind === "turns" || kind === "half") && results < tools.length)
     return sse(calling([tools[results].function.name]), kind === "half" ? 0 : Number(first), onAbort);
   if (kind === "until" && tools.length > 0 && number < Number(first)) return sse(calling([tools[0].function.name]));
-  if (kind === "tells") return sse(telling(`${number}: ${wordsOf(6)}`, next(tools, results)), Number(first), onAbort);
+  if (kind === "tells")
+    return sse(telling(`${number}: ${wordsOf(6)}`, next(tools, resultsOfRun(messages))), Number(first), onAbort);
   return sse(saying(`I read ${results} results.`), 0, onAbort);
+}
+
+/** Counts the results since the newest input of a run, which begins with "run". */
+function resultsOfRun(messages: Json[]): number {
+  const at = messages.findLastIndex(({ role, content }) => role === "user" && String(content).startsWith("run "));
+  return messages.slice(Math.max(0, at)).filter(({ role }) => role === "tool").length;
 }
 
 /** Returns the tools to call after this many results: one by one, and the last three together. */
@@ -135,7 +142,7 @@ function calling(names: string[]): string[] {
     index,
     id: `call_${index}`,
     type: "function",
-    function: { name, arguments: JSON.stringify({ city: `Oslo ${index}` }) },
+    function: { name, arguments: JSON.stringify(name.startsWith("transfer_to_") ? {} : { city: `Oslo ${index}` }) },
   }));
   return [chunk({ role: "assistant", content: null, tool_calls: calls }), ...closing("tool_calls", 8)];
 }

@@ -16,7 +16,7 @@ import { runStorm, type StormReport } from "../e2e/chaos/storm.ts";
 import type { LeaderFault } from "../e2e/cluster/storm.ts";
 import { startPostgres } from "../server/testing/postgres.ts";
 import { compileMutants } from "./chaos/mutant.ts";
-import { clusterMutants, mutants, unitMutants } from "./chaos/mutants.ts";
+import { clusterMutants, stormMutants, unitMutants } from "./chaos/mutants.ts";
 import { isFresh } from "./stamp.ts";
 
 const { values } = parseArgs({
@@ -43,7 +43,7 @@ const report = await runStorm({ kills, runs, seed });
 print(report);
 const missed: string[] = [];
 using mutated = await compileMutants();
-for (const mutant of mutants) {
+for (const mutant of stormMutants) {
   const { counters: found, figures } = await mutated.run(mutant, seed);
   const count = found[mutant.caughtBy];
   if (count === 0) missed.push(mutant.name);

@@ -1,5 +1,6 @@
 import type { Frame } from "../event-stream.ts";
 import type { Json, ParsedResponse } from "../harness.ts";
+import { createGuide, type GuideClaim, type SaidMessage } from "./guide.ts";
 import type { Lives } from "./lives.ts";
 import type { Random } from "./random.ts";
 
@@ -8,6 +9,7 @@ export type Claim =
   | { agent_id: string }
   | { run_id: string }
   | { run_id: string; event: { seq: number; name: string } }
+  | GuideClaim
   | { run_id: string; call_id: string };
 
 /** State shared by the clients of a storm. */
@@ -15,6 +17,8 @@ export interface StormState {
   lives: Lives;
   random: Random;
   agents: string[];
+  /** Threads that runs share; in each, one run follows the other. */
+  threads: string[];
   /** Clients by run id, from the acknowledgement on. */
   clients: Map<string, RunClient>;
   /** Claims made since the last start of the server. */
@@ -25,7 +29,13 @@ export interface StormState {
   versions: Map<string, number>;
   /** Ids of runs that began with an outdated version. */
   stale: string[];
-  figures: { streams: number; answers: number };
+  /** Messages sent to runs under way. */
+  said: SaidMessage[];
+  /** Runs that clients have asked to go on. */
+  resumed: Set<string>;
+  /** Events for which a sender was told of two runs. */
+  doubled: string[];
+  figures: { streams: number; answers: number; pauses: number };
 }
 
 export type RunClient = ReturnType<typeof createRunClient>;
@@ -40,6 +50,8 @@ export function createRunClient(shared: StormState, label: string, known: string
   const answers: Promise<void>[] = [];
   let id = known;
   let lastId: string | null = null;
+  /** Length of the text of the newest step. */
+  let lastLength = 0;
   let over = false;
 
   async function follow(): Promise<void> {
@@ -50,8 +62,9 @@ export function createRunClient(shared: StormState, label: string, known: string
 
   /** Each attempt has its own label, because an unacknowledged attempt may have begun a run as well. */
   async function create(input: string): Promise<void> {
-    const agent_id = random.chance(0.5) ? shared.agents[0]! : shared.agents[1]!;
-    const body = { agent_id, input };
+    const agent_id = random.pick(shared.agents);
+    const thread = random.chance(0.3) && { thread_id: random.pick(shared.threads), if_thread_busy: "queue" };
+    const body = { agent_id, input, ...thread };
     await lives.up();
     if (random.chance(0.3)) await change(agent_id);
     const version = shared.versions.get(agent_id) ?? 0;
@@ -97,6 +110,8 @@ export function createRunClient(shared: StormState, label: string, known: string
   /** Resolves to null if the server died before its response. */
   const attempt = <T>(work: () => Promise<T>): Promise<T | null> => lives.during(work().catch(() => null));
 
+  const guide = createGuide(shared, attempt);
+
   function hear(frame: Frame): void {
     lastId = frame.id;
     if (frame.event === "token") hearToken(frame);
@@ -107,19 +122,24 @@ export function createRunClient(shared: StormState, label: string, known: string
     const { event, data } = frame;
     if (id === null) acknowledge(data.run_id);
     const expected = events.length + 1;
-    if (data.seq !== expected || frame.id !== String(expected)) faults.push(`${id}: ${frame.id} came for ${expected}`);
+    // An event in the middle of an answer has the length of the text before it.
+    const places = [`${expected}`, `${expected}.${lastLength}`];
+    if (data.seq !== expected || !places.includes(frame.id)) faults.push(`${id}: ${frame.id} came for ${expected}`);
     events.push(frame);
     claims.push({ run_id: data.run_id, event: { seq: data.seq, name: event } });
     if (event === "step.restarted") texts.delete(data.discards);
+    const act = guide.hear(data.run_id, frame);
+    if (act) answers.push(act);
     if (event === "run.requires_action") answers.push(answer(data.required_action.submit_tool_outputs.tool_calls));
     if (event === "run.completed" || event === "run.failed") over = true;
   }
 
   function hearToken({ id: at, data }: Frame): void {
     const text = (texts.get(data.seq) ?? "") + data.delta;
-    if (text.length !== data.offset || at !== `${data.seq}.${data.offset}`)
+    if (text.length !== data.offset || at !== `${events.length}.${data.offset}`)
       faults.push(`${id}: ${at} came after ${text.length - data.delta.length} characters`);
     texts.set(data.seq, text);
+    lastLength = text.length;
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { ToolServer } from "../tool-server.ts";
 import type { StormState } from "./client.ts";
+import { isOfEvent } from "./event-sender.ts";
 import { paths } from "./judge.ts";
 import type { Journal, Row } from "./record.ts";
 
@@ -18,6 +19,11 @@ export function figuresOf(record: Journal, tools: ToolServer, { clients, figures
     keys_again: [...tools.countsByKey(paths.safe).values()].filter((times) => times > 1).length,
     unknown_asked: count(({ type, event }) => type === "tool.requested" && event.call.needs === "reconcile"),
     unknown_reported: count(({ type, event }) => type === "tool.completed" && event.status === "unknown"),
+    messages: count(({ type }) => type === "run.steered"),
+    paused: count(({ type }) => type === "run.paused"),
+    handoffs: count(({ type }) => type === "handoff.completed"),
+    in_threads: count(({ type, event }) => type === "run.created" && event.thread_id !== null),
+    of_events: count(({ type, event }) => type === "run.created" && isOfEvent(event.input)),
     ...figures,
   };
 }

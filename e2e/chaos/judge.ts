@@ -3,6 +3,7 @@ import type { Runnel } from "../harness.ts";
 import type { ModelServer } from "../model-server.ts";
 import type { ToolServer } from "../tool-server.ts";
 import type { Claim, RunClient, StormState } from "./client.ts";
+import { brokenPauses, createConversationJudge, eventsWithTwoRuns, misplaced } from "./conversations.ts";
 import {
   countBy,
   inputOf,
@@ -40,6 +41,11 @@ export const counters = {
   forged: "an event that does not verify, came under two ids, or tells of what is not in the database",
   uncounted: "usage that says something else than the journal",
   stale: "a run that began with an older version of its agent than one that was acknowledged before",
+  unsaid: "P1: an acknowledged message that is not in its run, or that a later model call missed",
+  echoed: "P3: a message that stands in a journal or in a prompt twice, or that its run had refused",
+  forgotten: "a model call that missed a turn of its thread, or of the agent before a handoff",
+  restless: "a run that went on during a pause, or before a client let it",
+  doubled: "P8: an event that made two runs",
   crash_loops: "P9: a run that was given up although it went on",
 } as const;
 
@@ -63,6 +69,7 @@ interface Seen {
 export function createJudge({ record, model, tools, shared, receiver }: Seen) {
   const found = new Map(names.map((name) => [name, new Set<string>()]));
   const fault = (counter: CounterName, text: string): void => void found.get(counter)!.add(text);
+  const judgeConversations = createConversationJudge(fault);
   // Requests that the stubs had received, and results that were stored, at the last kill.
   let marks = { calls: 0, requests: 0 };
   let recorded = resultsOf([]);
@@ -74,8 +81,10 @@ export function createJudge({ record, model, tools, shared, receiver }: Seen) {
     for (const { key } of tools.calls.slice(marks.calls)) if (recorded.calls.has(key)) fault("repeated", key);
     for (const turn of model.requests.slice(marks.requests).map(turnOf))
       if (recorded.turns.has(turn)) fault("repeated", turn);
-    for (const claim of shared.claims.splice(0)) if (!holds(claim, record)) fault("unrecorded", JSON.stringify(claim));
+    for (const claim of shared.claims.splice(0))
+      if (!holds(claim, record)) fault("said" in claim ? "unsaid" : "unrecorded", JSON.stringify(claim));
     for (const run of record.runs.values()) for (const text of tornOf(run)) fault("torn", text);
+    judgeGuidance();
     for (const text of record.uncounted()) fault("uncounted", text);
     for (const text of shared.stale) fault("stale", text);
     for (const { id, rows } of record.runs.values())
@@ -85,6 +94,18 @@ export function createJudge({ record, model, tools, shared, receiver }: Seen) {
     judgeEffects();
     marks = { calls: tools.calls.length, requests: model.requests.length };
     recorded = resultsOf(record.runs.values());
+  }
+
+  /** Judges messages, pauses, threads, handoffs and events. */
+  function judgeGuidance(): void {
+    judgeConversations(record.runs, model);
+    for (const run of record.runs.values())
+      for (const text of brokenPauses(run, shared.resumed.has(run.id))) fault("restless", text);
+    for (const message of shared.said) {
+      const text = misplaced(message, record.runs.get(message.run_id));
+      if (text) fault("echoed", text);
+    }
+    for (const text of [...shared.doubled, ...eventsWithTwoRuns(record.runs)]) fault("doubled", text);
   }
 
   /** Call once every run is over or should be, while the server is up. */
@@ -155,6 +176,8 @@ function holds(claim: Claim, { runs, agents }: Journal): boolean {
   const rows = runs.get(claim.run_id)?.rows;
   if (!rows) return false;
   if ("event" in claim) return rows[claim.event.seq - 1]?.type === claim.event.name;
+  if ("said" in claim) return rows.some(({ type, event }) => type === "run.steered" && event.content === claim.said);
+  if ("type" in claim) return rows.some(({ type }) => type === claim.type);
   const answers = (row: Row) => isResult(row) || row.type === "tool.decided";
   return !("call_id" in claim) || rows.some((row) => answers(row) && row.event.tool_call_id === claim.call_id);
 }

@@ -2,6 +2,7 @@
 export interface Random {
   between(min: number, max: number): number;
   chance(probability: number): boolean;
+  pick<T>(list: readonly T[]): T;
 }
 
 export function createRandom(seed: number): Random {
@@ -16,5 +17,6 @@ export function createRandom(seed: number): Random {
   return {
     between: (min, max) => min + next() * (max - min),
     chance: (probability) => next() < probability,
+    pick: (list) => list[Math.floor(next() * list.length)]!,
   };
 }

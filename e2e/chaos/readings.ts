@@ -36,10 +36,15 @@ export function resultsOf(runs: Iterable<RecordedRun>): { calls: Set<string>; tu
 export const inputOf = (rows: readonly Row[]): string => rows[0]!.event.input;
 export const turnName = (input: string, turn: number): string => `${input}: turn ${turn}`;
 
-/** Returns the turn of a model request. */
+/** Inputs of a storm's runs begin with this word, so that they differ from messages and notes. */
+export const inputWord = "run";
+
+/** Returns the turn of a model request. The runs before it in its thread have inputs and answers of their own. */
 export function turnOf({ messages }: { messages: Json[] }): string {
-  const of = (role: string) => messages.filter((message) => message.role === role);
-  return turnName(of("user")[0].content, of("assistant").length);
+  const isInput = ({ role, content }: Json) => role === "user" && String(content).startsWith(`${inputWord} `);
+  const at = messages.findLastIndex(isInput);
+  const answers = messages.slice(at).filter(({ role }) => role === "assistant");
+  return turnName(messages[at].content, answers.length);
 }
 
 /** Returns the text of each turn by the `seq` of its start, which its deltas refer to. */
@@ -76,6 +81,8 @@ const standings: Record<string, string> = {
   "run.requires_action": "requires_action",
   "run.resumed": "in_progress",
   "run.paused": "paused",
+  "run.queued": "queued",
+  "run.started": "in_progress",
 };
 
 function statusOf(rows: readonly Row[]): string {

@@ -3,10 +3,12 @@ import { type Runnel, startRunnel } from "../harness.ts";
 import { startModelServer } from "../model-server.ts";
 import { startToolServer } from "../tool-server.ts";
 import { createRunClient, type RunClient, type StormState } from "./client.ts";
+import { createEventSender, createStormTrigger } from "./event-sender.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { type CounterName, type Counters, createJudge, paths } from "./judge.ts";
 import { createLives } from "./lives.ts";
 import { createRandom } from "./random.ts";
+import { inputWord } from "./readings.ts";
 import { type StormReceiver, startStormReceiver } from "./receiver.ts";
 import { createRecord, type Journal, type RecordedRun } from "./record.ts";
 
@@ -35,6 +37,9 @@ const serving_ms = [40, 160] as const;
 const limitsOf = (isBroken: boolean) =>
   isBroken ? { hold_ms: 10_000, patience_ms: 30_000 } : { hold_ms: 60_000, patience_ms: 120_000 };
 const calm_ms = 60_000;
+/** Runs for each event and for each thread. */
+const perEvent = 5;
+const perThread = 6;
 
 /**
  * Kills the executable repeatedly while runs of nine steps execute against stubs that survive it, and clients start
@@ -43,11 +48,12 @@ const calm_ms = 60_000;
 export async function runStorm({ kills, runs, seed, until, ...executable }: StormOptions): Promise<StormReport> {
   const begun = performance.now();
   const { hold_ms, patience_ms } = limitsOf(until !== undefined);
-  await using world = await startWorld(executable, seed);
-  const { server, lives, record, judge, shared, tools, receiver } = world;
+  await using world = await startWorld(executable, seed, runs);
+  const { server, trigger, lives, record, judge, shared, tools, receiver } = world;
   const { random } = shared;
   const following: Promise<void>[] = [];
-  const launch = (client: RunClient, delay_ms = 0) => following.push(Bun.sleep(delay_ms).then(client.follow));
+  const launch = ({ follow }: Pick<RunClient, "follow">, delay_ms = 0) =>
+    following.push(Bun.sleep(delay_ms).then(follow));
   const figures = { kills: 0, held: 0 };
   const report = (): StormReport => {
     const seconds = Math.round((performance.now() - begun) / 100) / 10;
@@ -60,8 +66,11 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
 
   let launched = 0;
   while (figures.kills < kills) {
-    for (; launched < (runs * (figures.kills + 1)) / kills; launched++)
-      launch(createRunClient(shared, `run ${launched}`), random.between(0, serving_ms[1]));
+    for (; launched < (runs * (figures.kills + 1)) / kills; launched++) {
+      launch(createRunClient(shared, `${inputWord} ${launched}`), random.between(0, serving_ms[1]));
+      if (launched % perEvent > 0) continue;
+      launch({ follow: createEventSender(shared, trigger, launched) }, random.between(0, serving_ms[1]));
+    }
     await Bun.sleep(random.between(...serving_ms)); // The random instant is the test.
     if (await waitForRunsAtRisk(record, shared, hold_ms)) figures.held++;
     await lives.kill();
@@ -81,7 +90,7 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
 }
 
 /** Starts the server, stubs that outlive its process, two agents, and the observers. */
-async function startWorld(executable: Pick<StormOptions, "program" | "environment">, seed: number) {
+async function startWorld(executable: Pick<StormOptions, "program" | "environment">, seed: number, runs: number) {
   await using started = new AsyncDisposableStack();
   const model = started.use(startModelServer());
   const tools = started.use(startToolServer());
@@ -95,6 +104,11 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
     await createStormAgent(server, tools.url, "ask"),
     await createStormAgent(server, tools.url, "report"),
   ];
+  agents.push(await createFrontAgent(server, tools.url, agents[0]!));
+  const trigger = await createStormTrigger(server, agents[0]!);
+  const threads = await Promise.all(
+    Array.from({ length: Math.ceil(runs / perThread) }, async () => (await server.post("/v1/threads", {})).body.id),
+  );
   const webhook = { url: receiver.url, events: ["run.completed", "run.failed"] };
   const { body } = await server.post("/v1/webhooks", webhook);
   receiver.trust(body.secret);
@@ -102,12 +116,16 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
     lives,
     random: createRandom(seed),
     agents,
+    threads,
     clients: new Map(),
     claims: agents.map((agent_id) => ({ agent_id })),
     refusals: [],
     versions: new Map(),
     stale: [],
-    figures: { streams: 0, answers: 0 },
+    said: [],
+    resumed: new Set(),
+    doubled: [],
+    figures: { streams: 0, answers: 0, pauses: 0 },
   };
   const record = createRecord(`${server.dataDir}/runnel.db`);
   const judge = createJudge({ record, model, tools, shared, receiver });
@@ -115,6 +133,7 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
   const webhookId: string = body.id;
   return {
     server,
+    trigger,
     lives,
     tools,
     shared,
@@ -141,6 +160,9 @@ interface Calmed {
   webhookId: string;
 }
 
+/** Runs read their whole thread: none gets that long. */
+const memory = { history: { max_messages: 200 } };
+
 /**
  * Creates an agent with three kinds of tools; a non-idempotent one either asks a person, or reports "unknown" to the
  * model.
@@ -150,7 +172,15 @@ async function createStormAgent(server: Runnel, toolsUrl: string, on_unknown: "a
   const once = { url: `${toolsUrl}${paths.once}`, idempotent: false, ...(on_unknown !== "ask" && { on_unknown }) };
   const tools: string[] = [];
   for (const tool of [safe, once, safe, once, {}]) tools.push((await createTool(server, tool)).id);
-  return createAgent(server, "tells-2", { tools });
+  return createAgent(server, "tells-2", { tools, memory });
+}
+
+/** Creates an agent that hands its runs over to another one, which makes its own calls then. */
+async function createFrontAgent(server: Runnel, toolsUrl: string, agent_id: string): Promise<string> {
+  const safe = { url: `${toolsUrl}${paths.safe}`, idempotent: true };
+  const tools: string[] = [];
+  for (const tool of [safe, safe, safe]) tools.push((await createTool(server, tool)).id);
+  return createAgent(server, "tells-2", { tools, memory, handoffs: [{ agent_id, filter: "no_tool_calls" }] });
 }
 
 /**

@@ -25,6 +25,8 @@ export interface ClusterMutant extends Fault {
 
 /** A fault of a module that the module's test must detect. */
 export interface UnitMutant extends Fault {
+  /** The counter by which a storm detects it as well; absent: its moment is too short for a storm. */
+  caughtBy?: CounterName;
   /** File and title of the test that detects it; the title is a regular expression. */
   test: readonly [file: string, title: string];
 }
@@ -118,6 +120,13 @@ export const mutants: readonly Mutant[] = [
     find: "  const forget = (): void => void generation++;",
     replace: "  const forget = (): void => {};",
   },
+  {
+    name: "a loop that goes on after a pause was requested",
+    caughtBy: "restless",
+    file: "server/domain/decide.ts",
+    find: '(pausesNow(state) ? record([{ type: "run.paused" }]) : then());',
+    replace: "then();",
+  },
 ];
 
 export const clusterMutants: readonly ClusterMutant[] = [
@@ -169,7 +178,7 @@ export const clusterMutants: readonly ClusterMutant[] = [
   },
 ];
 
-/** Faults that a storm detects only now and then, because their moment is too short. The module's test always does. */
+/** Faults that the module's test always detects; a storm detects some of them too, and the others only now and then. */
 export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/dispatch/pool.test.ts", "a model is called while the commit of its step is in progress"],
@@ -188,6 +197,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/steer/steer-recovery.test.ts", "each message is taken once and in order"],
     name: "a message of the user that a crash loses",
+    caughtBy: "unsaid",
     file: "server/domain/run-state.ts",
     find: "      return { attempt: event.attempt, stalls: ",
     replace: "      return { held: [], attempt: event.attempt, stalls: ",
@@ -195,6 +205,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     test: ["server/runs/steer/steer-recovery.test.ts", "each message is taken once and in order"],
     name: "a message of the user that is taken twice",
+    caughtBy: "echoed",
     file: "server/domain/steering.ts",
     find: "add(list, message), messages), held: [] };",
     replace: "add(list, message), messages) };",
@@ -205,6 +216,45 @@ export const unitMutants: readonly UnitMutant[] = [
     file: "server/runs/dispatch/append-handler.ts",
     find: "      return events.slice(0, facts);",
     replace: "      return events;",
+  },
+  {
+    test: ["server/resources/agents/handoffs.test.ts", "the next agent reads what its thread had before"],
+    name: "a handoff that forgets the thread",
+    caughtBy: "forgotten",
+    file: "server/domain/prompt.ts",
+    find: "conversationFor(handoff, sentParts(beforeHandoff(state, handoff)), state.calls);",
+    replace: "conversationFor(handoff, { ...sentParts(beforeHandoff(state, handoff)), before: [] }, state.calls);",
+  },
+  {
+    test: ["server/runs/pause/pause.test.ts", "a requested pause is not forgotten"],
+    name: "a pause that a recovery forgets",
+    file: "server/runs/recovery/recovery.ts",
+    find: 'return state.pause ? [recovered, { type: "run.paused" }] : [recovered];',
+    replace: 'return state.pause ? [recovered, { type: "run.pause_cancelled" }] : [recovered];',
+  },
+  {
+    test: ["server/resources/triggers/crash.test.ts", "an event that comes several times makes one run"],
+    name: "an event that is noted after its run",
+    caughtBy: "doubled",
+    file: "server/resources/triggers/receive.ts",
+    find: `        deliveries.keepEvent(row, keys, run.id);
+        deliveries.add(row, { outcome: "started", status: statusOf(row, "started"), run_id: run.id, reason: null });
+        failpoint?.("before_trigger.started");
+      });`,
+    replace: `        deliveries.add(row, { outcome: "started", status: statusOf(row, "started"), run_id: run.id, reason: null });
+      });
+      await db.write(() => deliveries.keepEvent(row, keys, id));`,
+  },
+  {
+    test: ["server/resources/labels/label-recovery.test.ts", "a run keeps the version of its label over a crash"],
+    name: "a label that a recovery reads again",
+    file: "server/storage/journal/journal.ts",
+    find: "    return parseExact(this.#codec.get(scope, hash));",
+    replace: `    const { id } = parseExact(this.#codec.get(scope, hash));
+    const newest = this.#options.db.sqlite.query(
+      "SELECT data ->> 'agent_hash' AS hash FROM run_events WHERE type = 'run.created' AND data ->> 'agent_id' = ? ORDER BY run_id DESC",
+    );
+    return parseExact(this.#codec.get(scope, newest.get(id)?.hash ?? hash));`,
   },
   {
     test: [
@@ -237,6 +287,11 @@ export const unitMutants: readonly UnitMutant[] = [
       if (!ship.isStalled()) return await handle(request);`,
   },
 ];
+
+const isOfStorm = (mutant: UnitMutant): mutant is UnitMutant & Mutant => mutant.caughtBy !== undefined;
+
+/** Faults that a storm must detect. */
+export const stormMutants: readonly Mutant[] = [...mutants, ...unitMutants.filter(isOfStorm)];
 
 /** Returns the source with the fault in it. Throws if the text does not occur exactly once any more. */
 export function mutate(source: string, { name, file, find, replace }: Fault): string {

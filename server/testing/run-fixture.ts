@@ -14,6 +14,7 @@ import type { JournalEntry } from "../domain/run-event.ts";
 import type { Scope } from "../domain/scope.ts";
 import { silentLog } from "../lib/log.ts";
 import { pulledStream, type TextSource } from "../lib/sse.ts";
+import type { NewRunOptions } from "../runs/create/new-runs.ts";
 import { createChildStatuses } from "../runs/dispatch/child-status.ts";
 import { createDispatchGate } from "../runs/dispatch/dispatch-gate.ts";
 import { type AnswerQuestion, Pool } from "../runs/dispatch/pool.ts";
@@ -55,6 +56,9 @@ export function runFixture(
     look_ms?: number;
     /** Agents that agent tools may call, by id. */
     agents?: Record<string, Partial<AgentSnapshot>>;
+    /** Returns an agent that has versions, or null for another one. */
+    versionOf?: (id: string, version: number | null) => AgentSnapshot | null;
+    chooseVersion?: NewRunOptions["chooseVersion"];
     /** Context window of the model in tokens; that of a second model is twice as large. */
     window?: number;
     /** Answers the workers' questions to the main thread; undefined for those that the fixture answers. */
@@ -133,7 +137,10 @@ export function runFixture(
     gate,
     pool,
     due: { ...due, write },
-    snapshot: (_, id) => {
+    ...(options.chooseVersion && { chooseVersion: options.chooseVersion }),
+    snapshot: (_, id, __, version = null) => {
+      const released = options.versionOf?.(id, version);
+      if (released) return released;
       const other = options.agents?.[id];
       if (!other && id !== agent.id) throw notFound();
       return other ? { ...agentOf([]), id, ...other } : agent;

@@ -9,10 +9,14 @@ import {
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Needs, RunEvent } from "../../domain/run-event.ts";
-import { apply, fold, isOver, pendingCalls, type RunState, requireRun } from "../../domain/run-state.ts";
+import { apply, fold, isOver, type Message, pendingCalls, type RunState, requireRun } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
+import { withToolSearch } from "../../domain/tool-search/search-tool.ts";
+import type { CreateRun } from "../../runs/schema.ts";
 import { agentTool, handoffTool, httpTool, teamMember, tool } from "../run-fixture.ts";
+import { label, released } from "./released-agent.ts";
+import type { Skills } from "./skills.ts";
 import { type Fixture, type Ledger, short, type Witness } from "./witness.ts";
 import { Found, type World } from "./world.ts";
 
@@ -29,9 +33,12 @@ interface Submission {
 
 /** A message to a run that is under way. */
 interface Steered {
-  run: string;
+  /** Null while it is unknown whether the server made a run or a message of it. */
+  run: string | null;
   content: string;
   accepted: boolean;
+  /** Messages of the run that were accepted before this one was sent. */
+  before: string[];
 }
 
 /** A request to pause or to resume a run that has no answer yet. */
@@ -44,6 +51,7 @@ interface PauseRequest {
   isCrossed: boolean;
 }
 
+const whenBusy = ["reject", "queue", "cancel_previous", "steer"] as const;
 const url = "http://tools.invalid/";
 const safe = httpTool("safe", url, { idempotent: true });
 const once = httpTool("once", url);
@@ -59,16 +67,26 @@ const tools: ToolSnapshot[] = [
   look,
   sign,
 ];
-/** Agents to which runs are handed over; they hand on and back. */
+/** Agents to which runs are handed over; they hand on and back, and one searches for its tools. */
 const toClerk = handoffTool("agt_clerk");
 const team: AgentSnapshot[] = [
-  teamMember("agt_clerk", [], {
-    tools: [safe, look, sign, handoffTool("agt_fixture", "no_tool_calls"), handoffTool("agt_expert", { messages: 3 })],
-    max_turns: 3,
-  }),
+  withToolSearch(
+    teamMember("agt_clerk", [], {
+      tools: [
+        safe,
+        look,
+        sign,
+        handoffTool("agt_fixture", "no_tool_calls"),
+        handoffTool("agt_expert", { messages: 3 }),
+      ],
+      max_turns: 3,
+    }),
+    "deferred",
+  ),
   teamMember("agt_expert", [], { tools: [once, toClerk], max_turns: 2, model: "test/echo" }),
 ];
-const agentTools = [delegate, agentTool("entrust", "agt_deputy", { approval: "always" })];
+const consult: ToolSnapshot = { ...agentTool("consult", released), agent: { agent_id: released, label } };
+const agentTools = [delegate, consult, agentTool("entrust", "agt_deputy", { approval: "always" })];
 
 const notes: PinnedStore = {
   memory_id: "mem_notes",
@@ -95,7 +113,7 @@ export const helpers: Record<string, Partial<AgentSnapshot>> = {
 };
 
 /** Clients that start, answer (well or badly) and cancel runs; each checks the result. */
-export function createClients(world: World, witness: Witness, fixture: () => Fixture) {
+export function createClients(world: World, skills: Skills, witness: Witness, fixture: () => Fixture) {
   const { ledgers, found } = witness;
   const submissions: Submission[] = [];
   const steered: Steered[] = [];
@@ -107,46 +125,58 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
 
   const waiting = (): Ledger[] => [...ledgers.values()].filter(({ state }) => state.status === "requires_action");
 
+  /** Returns an agent with some of everything that agents can have. */
+  function newAgent() {
+    const pinned = world.chance(0.3) ? skills.pinned() : [];
+    const hasTeam = world.chance(0.3);
+    const own = [
+      ...world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
+      ...(hasTeam ? [toClerk] : []),
+      ...skills.toolsOf(pinned),
+    ];
+    const loading = world.chance(0.3) ? "deferred" : "all";
+    return {
+      tools: withToolSearch(teamMember("agt_fixture", [], { tools: own }), loading).tools,
+      agent: {
+        max_turns: 1 + world.int(5),
+        ...(world.chance(0.4) && {
+          memory: memory(world.pick(contextStrategies), world.chance(0.5) ? [notes] : []),
+        }),
+        ...(world.chance(0.3) && { models: ["test/script", "test/echo"] }),
+        ...(hasTeam && { team }),
+        ...(pinned.length > 0 && { skills: pinned }),
+      },
+    };
+  }
+
+  /** Returns a request for a run, of this agent or of one with versions. */
+  const newRun = (input: string): Partial<CreateRun> => ({
+    input,
+    timeout_ms: world.pick([60_000, 3_600_000]),
+    action_timeout_ms: world.pick([60_000, 3_600_000]),
+    on_concurrency_limit: world.pick(["reject", "queue"] as const),
+    ...(world.chance(0.25) && {
+      agent_id: released,
+      ...(world.chance(0.8) ? { label } : { version: 1 + world.int(4) }),
+    }),
+    ...(world.chance(0.4) && { thread_id: world.pick(threads), if_thread_busy: world.pick(whenBusy) }),
+    ...(world.chance(0.1) && { file_ids: [newId("file")] }),
+  });
+
   async function create(): Promise<void> {
     world.note("client: create");
     attempts++;
-    const remembers = world.chance(0.4);
-    const agent = {
-      max_turns: 1 + world.int(5),
-      ...(remembers && { memory: memory(world.pick(contextStrategies), world.chance(0.5) ? [notes] : []) }),
-      ...(world.chance(0.3) && { models: ["test/script", "test/echo"] }),
-      ...(world.chance(0.3) && { team }),
-    };
-    const on_concurrency_limit = world.pick(["reject", "queue"] as const);
-    const if_thread_busy = world.pick(["reject", "queue", "cancel_previous"] as const);
-    const timeouts = {
-      timeout_ms: world.pick([60_000, 3_600_000]),
-      action_timeout_ms: world.pick([60_000, 3_600_000]),
-    };
-    const run = {
-      ...timeouts,
-      on_concurrency_limit,
-      ...(world.chance(0.4) && { thread_id: world.pick(threads), if_thread_busy }),
-      ...(world.chance(0.1) && { file_ids: [newId("file")] }),
-    };
+    // In a busy thread it may become a message of another run.
+    const message: Steered = { run: null, content: mark(), accepted: false, before: [] };
+    const run = newRun(message.content);
+    steered.push(message);
     try {
-      const { id } = await fixture().start([], {
-        tools: [
-          ...world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
-          ...("team" in agent ? [toClerk] : []),
-        ],
-        agent,
-        run,
-      });
+      const { id } = await fixture().start([], { ...newAgent(), run });
       acknowledged.add(id);
       if (!ledgers.has(id)) throw found(`${short(id)} was acknowledged and is not recorded (P1)`);
+      Object.assign(message, { run: id, accepted: true });
     } catch (error) {
-      if (!(error instanceof AppError)) return;
-      const mayRefuse =
-        error.code === "thread_busy"
-          ? run.if_thread_busy === "reject"
-          : error.code === "concurrency_limit_exceeded" && on_concurrency_limit === "reject";
-      if (!mayRefuse) throw found(`create: ${error.code}`);
+      if (error instanceof AppError && !mayRefuse(run, error)) throw found(`create: ${error.code}`);
     }
   }
 
@@ -154,7 +184,8 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
   async function steer(ledger: Ledger): Promise<void> {
     const { id } = ledger;
     const from = ledger.entries.length;
-    const message: Steered = { run: id, content: mark(), accepted: false };
+    const before = steered.filter(({ run, accepted }) => accepted && run === id).map(({ content }) => content);
+    const message: Steered = { run: id, content: mark(), accepted: false, before };
     const interrupt = world.chance(0.4);
     steered.push(message);
     world.note(`client: steer ${short(id)} ${message.content}${interrupt ? " at once" : ""}`);
@@ -171,14 +202,23 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     }
   }
 
-  /** Checks that each message is in its run once if it was taken, and otherwise at most once. */
+  /**
+   * Checks that each message is in the conversation of its run once and in order if it was accepted, and otherwise at
+   * most once.
+   */
   function judgeSteered(): void {
-    for (const { run, content, accepted } of steered) {
-      const { entries, state } = ledgers.get(run)!;
-      const events = entries.filter(({ event }) => event.type === "run.steered" && event.content === content).length;
-      const messages = state.messages.filter((one) => one.role === "user" && one.content === content).length;
-      if (events > 1 || messages !== events) throw found(`${short(run)}: ${content} was taken ${events} times (P8)`);
-      if (accepted && events === 0) throw found(`${short(run)}: ${content} was taken and lost (P1)`);
+    for (const { run, content, accepted, before } of steered) {
+      const takers = [...ledgers.values()].flatMap((ledger) => Array(timesTaken(ledger, content)).fill(ledger));
+      const [taker] = takers;
+      if (takers.length > 1) throw found(`${content} was taken ${takers.length} times (P8)`);
+      if (!taker && accepted) throw found(`${short(run!)}: ${content} was taken and lost (P1)`);
+      if (!taker) continue;
+      if (run !== null && taker.id !== run) throw found(`${content} went to ${short(taker.id)}, not ${short(run)}`);
+      const said: string[] = taker.state.messages.flatMap((one: Message) => (one.role === "user" ? [one.content] : []));
+      if (said.filter((text) => text === content).length !== 1)
+        throw found(`${short(taker.id)}: ${content} is not in its conversation once (P8)`);
+      if (before.some((earlier) => said.indexOf(earlier) > said.indexOf(content)))
+        throw found(`${short(taker.id)}: ${content} came before one that was sent earlier`);
     }
   }
 
@@ -202,6 +242,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     world.note(`client: ${isPaused ? "pause" : "resume"} ${short(id)}`);
     const { service, scope } = fixture();
     const from = ledger.entries.length;
+    if (!isPaused) witness.releases(id);
     const request = openPauseRequest({ run: id, isPaused, process: service, isCrossed: false });
     try {
       await (isPaused ? service.pause(scope, id, "because") : service.resume(scope, id));
@@ -364,6 +405,20 @@ function statesSince({ entries }: Ledger, from: number): RunState[] {
   const states = [fold(entries.slice(0, from))];
   for (const entry of entries.slice(from)) states.push(apply(states.at(-1)!, entry));
   return states;
+}
+
+/** Number of times that the journal of a run has a client's message, also as its input. */
+const timesTaken = ({ entries }: Ledger, content: string): number =>
+  entries.filter(
+    ({ event }) =>
+      (event.type === "run.steered" && event.content === content) ||
+      (event.type === "run.created" && event.input === content),
+  ).length;
+
+function mayRefuse({ if_thread_busy, on_concurrency_limit }: Partial<CreateRun>, { code, param }: AppError): boolean {
+  if (code === "concurrency_limit_exceeded") return on_concurrency_limit === "reject";
+  if (code === "thread_busy") return if_thread_busy === "reject" || if_thread_busy === "steer";
+  return if_thread_busy === "steer" && (code === "run_already_terminal" || param === "file_ids");
 }
 
 function takesNoMessage(state: RunState): boolean {

@@ -12,6 +12,9 @@ import { createClients, helpers } from "./clients.ts";
 import { reachOf } from "./reach.ts";
 import { createReaders } from "./readers.ts";
 import { recordsOf } from "./records.ts";
+import { createReleases, releaseTables } from "./releases.ts";
+import { createSenders, senderTables } from "./senders.ts";
+import { createSkills } from "./skills.ts";
 import { takeOver } from "./take-over.ts";
 import { createThreads } from "./threads.ts";
 import { createWitness, type Fixture, slots } from "./witness.ts";
@@ -58,7 +61,8 @@ export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
 /** Receives a run that is over: its journal, and its pinned agent. */
 type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
 
-const tables = ["partial_records", "pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
+const ownTables = ["partial_records", "pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
+const tables = [...senderTables, ...releaseTables, ...ownTables];
 
 function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   let fixture: Fixture;
@@ -68,7 +72,10 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   let isOpen = false;
   let faults = world.int(faultsMax + 1);
   const witness = createWitness(world, () => fixture);
-  const clients = createClients(world, witness, () => fixture);
+  const skills = createSkills(world);
+  const clients = createClients(world, skills, witness, () => fixture);
+  const senders = createSenders(world, witness, () => fixture);
+  const releases = createReleases(world, skills, witness, () => fixture);
   const readers = createReaders(world, witness, () => fixture);
   const threads = createThreads(world, reachOf(world, witness));
   const { ledgers } = witness;
@@ -98,10 +105,17 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
       look_ms: never_ms,
       agents: helpers,
       window,
-      answer: recordsOf(world),
+      answer: recordsOf(world, skills),
+      versionOf: releases.snapshot,
+      chooseVersion: releases.choose,
       now: world.now,
     });
+    senders.start();
+    releases.start(disk);
     fixture.watches.listen(witness.committed);
+    fixture.watches.listen((_, entries) => {
+      for (const { event } of entries) if (event.type === "run.created") releases.judge(event);
+    });
     isOpen = false;
     const opened = () => {
       isOpen = true;
@@ -180,13 +194,16 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     const open = [...ledgers.values()].filter(({ state }) => !isOver(state.status));
     const fate = world.random();
     const waiting = clients.waiting();
-    if (fate < 0.3) allStarted() || clients.create();
-    else if (fate < 0.7) waiting.length > 0 && clients.answer(world.pick(waiting), isCalm());
-    else if (fate < 0.73) cancelOne();
-    else if (fate < 0.76) pauseOrResume();
-    else if (fate < 0.79) open.length > 0 && clients.steer(world.pick(open));
-    else if (fate < 0.82) clients.repeat();
-    else if (fate < 0.92) open.length > 0 && readers.open(world.pick(open).id);
+    if (fate < 0.28) allStarted() || clients.create();
+    else if (fate < 0.66) waiting.length > 0 && clients.answer(world.pick(waiting), isCalm());
+    else if (fate < 0.69) cancelOne();
+    else if (fate < 0.72) pauseOrResume();
+    else if (fate < 0.76) open.length > 0 && clients.steer(world.pick(open));
+    else if (fate < 0.78) clients.repeat();
+    else if (fate < 0.83) senders.send(isCalm());
+    else if (fate < 0.86) releases.move();
+    else if (fate < 0.865) skills.publish();
+    else if (fate < 0.94) open.length > 0 && readers.open(world.pick(open).id);
     else readers.toggle();
   }
 
@@ -235,13 +252,17 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   return {
     live(): void {
       start();
-      const isBusy = () => !isCalm() || [...ledgers.values()].some(({ state }) => !isOver(state.status));
+      senders.install();
+      releases.install(db);
+      const isBusy = () =>
+        !isCalm() || senders.isWaiting() || [...ledgers.values()].some(({ state }) => !isOver(state.status));
       for (let steps = 0; isBusy() || !rest(); steps++) {
         if (isBusy()) step();
         if (steps > stepsMax) throw witness.found("It does not come to an end.");
       }
       witness.rested();
       clients.rested();
+      senders.rested();
       readers.rested();
       for (const { entries, state } of ledgers.values())
         tell({ entries, agent: fixture.journal.snapshot(fixture.scope, requireRun(state).run.agent_hash) });

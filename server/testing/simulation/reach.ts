@@ -2,9 +2,11 @@ import type { ModelRequest } from "../../domain/model-call.ts";
 import type { Adapters } from "../../runtime/agent-loop/adapters.ts";
 import { run as runAgentTool } from "../../runtime/agent-loop/tools/agent.ts";
 import type { ToolContext } from "../../runtime/agent-loop/tools/context.ts";
+import { run as runSkillTool } from "../../runtime/agent-loop/tools/skill.ts";
 import { type ToolResult, toolError as toolFailed } from "../../runtime/agent-loop/tools/tool-result.ts";
 import type { Model, ModelError, ModelEvent, ModelUsage } from "../../runtime/models/model.ts";
 import { unknownUsage } from "../../runtime/models/model.ts";
+import { skillName, skillPaths } from "./skills.ts";
 import type { SimulatedThread } from "./threads.ts";
 import type { Witness } from "./witness.ts";
 import type { World } from "./world.ts";
@@ -32,6 +34,7 @@ export const reachOf =
         if (thread.dead) await never();
         if (tool.type === "agent") return runAgentTool(call, tool, { ask } as ToolContext, signal);
         witness.toolAsked(run_id, attempt, call, tool);
+        if (tool.type === "skill") return runSkillTool(call, tool, { ask } as ToolContext, signal);
         await world.wait(`${thread.name}: tool ${tool.name}`, thread);
         return outcome(world);
       },
@@ -76,9 +79,18 @@ function words(world: World): ModelEvent[] {
 function asking(world: World, tools: ModelRequest["tools"]): ModelEvent[] {
   return Array.from({ length: 1 + world.int(3) }, (_, index) => {
     const fault = world.random();
-    const name = fault < 0.04 ? "nobody" : world.pick(tools).name;
-    return { type: "tool_call", part: 2 + index, name, arguments: fault > 0.97 ? "{" : '{"n":1}' };
+    const name = fault < 0.04 ? "nobody" : fault < 0.08 ? "safe" : world.pick(tools).name;
+    return { type: "tool_call", part: 2 + index, name, arguments: fault > 0.97 ? "{" : argumentsFor(world, name) };
   });
+}
+
+/** Arguments of a call. A model may name a tool that it has not loaded, or a file that is not there. */
+function argumentsFor(world: World, name: string): string {
+  if (name === "search_tools")
+    return JSON.stringify({ query: world.pick(["select:safe,once", "look", "sign", "tune"]) });
+  if (name === "load_skill") return JSON.stringify({ name: skillName });
+  if (name === "read_skill_file") return JSON.stringify({ name: skillName, path: world.pick(skillPaths) });
+  return '{"n":1}';
 }
 
 function failed(

@@ -1,9 +1,10 @@
 import type { PromptMessage } from "../../domain/model-call.ts";
 import type { AnswerQuestion } from "../../runs/dispatch/pool.ts";
+import type { Skills } from "./skills.ts";
 import type { World } from "./world.ts";
 
-/** Answers questions about threads, files and memories with data of this world, different each time. */
-export function recordsOf(world: World): AnswerQuestion {
+/** Answers questions about threads, files, memories and skills with data of this world, different each time. */
+export function recordsOf(world: World, skills: Skills): AnswerQuestion {
   const text = () => `text${world.int(1000)} `.repeat(1 + world.int(80));
 
   const history = (): PromptMessage[] =>
@@ -33,7 +34,7 @@ export function recordsOf(world: World): AnswerQuestion {
       case "search_memory":
         return world.wait("the memory is searched").then(() => ({ matches: passages(question.memory_id) }));
       default:
-        return undefined;
+        return skills.answer(question);
     }
   };
 }

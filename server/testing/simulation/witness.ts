@@ -19,10 +19,14 @@ import {
   requireRun,
   type ToolCall,
 } from "../../domain/run-state.ts";
-import { unansweredMessages } from "../../domain/steering.ts";
+import { skillFile } from "../../domain/skills.ts";
+import { isInterrupted, unansweredMessages } from "../../domain/steering.ts";
 import { summaryRequest } from "../../domain/summary.ts";
+import { searchToolOf } from "../../domain/tool-search/search-tool.ts";
 import { addChildRun } from "../../domain/usage.ts";
 import type { runFixture } from "../run-fixture.ts";
+import { instructionsOf, released as releasedAgent } from "./released-agent.ts";
+import { skillTextOf } from "./skills.ts";
 import { Found, type World } from "./world.ts";
 
 export type Fixture = ReturnType<typeof runFixture>;
@@ -42,6 +46,10 @@ export interface Ledger {
   unsafe: Set<string>;
   /** Number of times that a person decided to run a call again. */
   again: Map<number, number>;
+  /** The agent as the loop first had it: a run keeps its version. */
+  pinned: AgentSnapshot | null;
+  /** Names of the tools that each agent's model was last offered. */
+  offered: Map<string, string[]>;
   /** Commit count when the run got into progress: the loop that continues it is notified later. */
   begun: number;
 }
@@ -63,6 +71,11 @@ export function createWitness(world: World, fixture: () => Fixture) {
     return error;
   };
 
+  /** Runs that clients have asked to go on after a pause. */
+  const released = new Set<string>();
+  const isReleased = (id: string | null): boolean =>
+    id !== null && (released.has(id) || isReleased(runOf(ledgerOf(id)).parent_run_id));
+
   // Runs whose loop was notified of a failed commit: their model may get one request without a start.
   const told = new Set<string>();
 
@@ -79,6 +92,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
       asked: new Set(),
       unsafe: new Set(),
       again: new Map(),
+      pinned: null,
+      offered: new Map(),
       begun: 0,
     };
     ledgers.set(id, fresh);
@@ -141,10 +156,15 @@ export function createWitness(world: World, fixture: () => Fixture) {
       case "run.paused":
         if (state.pause === null) throw wrong("paused without a request");
         break;
+      case "run.pause_cancelled":
+      case "run.resumed":
+        if (state.pause && !isReleased(id)) throw wrong("nobody lets it go on");
+        break;
       case "step.started":
       case "step.restarted":
         if (event.type === "step.started" && event.step_type === "model_call" && state.pause)
           throw wrong("a model call begins although a pause is requested");
+        if (state.status === "paused" && goesOn) throw wrong("a step begins while the run is paused");
         if (closed.has(event.step_index)) throw wrong(`step ${event.step_index} was complete (P3)`);
         starts.set(event.step_index, (starts.get(event.step_index) ?? 0) + 1);
         if (event.type === "step.restarted" && event.reason?.code === "approved_again")
@@ -161,6 +181,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
         if (!call || isResolved(call)) throw wrong(`${event.tool_call_id} has a result already (P3)`);
         if (event.error?.code === "timeout" && ledger.unsafe.has(call.id))
           throw wrong("failed, as far as nobody knows (P4)");
+        judgeSkill(ledger, call, event, wrong);
         break;
       }
       case "history.loaded":
@@ -180,6 +201,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
         if (event.left_out <= (state.compacted?.left_out ?? 0)) throw wrong("leaves out no more than the one before");
         break;
       case "run.completed":
+        if (state.status === "paused") throw wrong("although it is paused");
         if (callsUnknownTool(requireRun(state))) throw wrong("the model's calls were forgotten");
         if (unansweredMessages(state) > 0) throw wrong("a message of the user has no answer");
         break;
@@ -193,6 +215,21 @@ export function createWitness(world: World, fixture: () => Fixture) {
         if (event.error.code === "run_timeout" && ledger.begun < fixture().db.write.commits() && !fixture().goesOn(id))
           throw wrong("nobody went on with it (P2)");
     }
+  }
+
+  /** Checks that a skill is read in the version that the run has pinned. */
+  function judgeSkill(
+    { state }: Ledger,
+    { tool, arguments: args }: ToolCall,
+    { output, error }: Extract<RunEvent, { type: "tool.completed" }>,
+    wrong: (what: string) => Found,
+  ): void {
+    if (error || (tool !== "load_skill" && tool !== "read_skill_file")) return;
+    const { run } = requireRun(state);
+    const [skill] = fixture().journal.snapshot(fixture().scope, run.agent_hash).skills ?? [];
+    const path = tool === "load_skill" ? skillFile : String(args.path);
+    if (!skill || !String(output).includes(skillTextOf(skill.version, path)))
+      throw wrong(`${path} is not that of version ${skill?.version}`);
   }
 
   const queued = (): Ledger[] => [...ledgers.values()].filter(({ state }) => state.status === "queued");
@@ -271,7 +308,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
   function modelAsked(id: string, attempt: number, pinned: AgentSnapshot, model: string, request: ModelRequest): void {
     world.note(`${short(id)} attempt ${attempt} asks ${model}`);
     const begun = startOf(id, attempt);
-    const isNew = begun && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
+    // A call that a message has ended is not made any more.
+    const isNew = begun && !isEnded(id) && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
     if (!isNew && told.delete(id)) return; // Once, and the answer is discarded.
     const { asked, ...ledger } = ledgerOf(id);
     const state = requireRun(ledger.state);
@@ -283,7 +321,9 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (asked.has(`${attempt}.${step.anchor}`)) throw found(`${short(id)}: one start, two questions (P3)`);
     asked.add(`${attempt}.${step.anchor}`);
     if (model !== state.model) throw found(`${short(id)}: ${model} is asked, and its record says ${state.model}`);
+    judgePinned(id, pinned);
     const agent = activeAgent(state, pinned);
+    if (step.step_type === "model_call") judgeOffered(ledgerOf(id), state, agent, request);
     const due =
       step.step_type === "compaction"
         ? summaryDue(state, agent)
@@ -291,6 +331,39 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (!equalJson(request, due)) throw found(`${short(id)}: the loop's state is another one`);
     if (step.step_type === "model_call" && forgetsThread(state, request))
       throw found(`${short(id)}: its handoff has forgotten what was said before`);
+  }
+
+  /** True if a message has ended the open model call of this run. */
+  const isEnded = (id: string): boolean => isInterrupted(requireRun(ledgerOf(id).state));
+
+  /** Checks that a run keeps the version of its agent, whatever happens to labels and processes. */
+  function judgePinned(id: string, pinned: AgentSnapshot): void {
+    const ledger = ledgerOf(id);
+    const { agent_version, agent_id } = runOf(ledger);
+    ledger.pinned ??= pinned;
+    if (pinned.version !== agent_version || !equalJson(pinned, ledger.pinned))
+      throw found(`${short(id)}: began with version ${agent_version}, and goes on with another agent`);
+    if (agent_id === releasedAgent && pinned.instructions !== instructionsOf(agent_version))
+      throw found(`${short(id)}: version ${agent_version} has the instructions of another one`);
+  }
+
+  /** Checks that a model is offered what its searches found, and that no tool changes its place or is unloaded. */
+  function judgeOffered(
+    { id, offered }: Ledger,
+    { calls }: RunState,
+    agent: AgentSnapshot,
+    { tools }: ModelRequest,
+  ): void {
+    if (!searchToolOf(agent)) return;
+    const names = tools.map(({ name }) => name);
+    const before = offered.get(agent.id) ?? [];
+    if (before.some((name, at) => names[at] !== name)) throw found(`${short(id)}: ${before} became ${names}`);
+    offered.set(agent.id, names);
+    const results = calls.filter(({ type, status }) => type === "tool_search" && status === "completed");
+    const loaded = results.flatMap(({ output }) => (output as { tools: { name: string }[] }).tools);
+    // Another agent may have found tools that this one does not have.
+    for (const { name } of loaded.filter((each) => agent.tools.some((own) => own.name === each.name)))
+      if (!names.includes(name)) throw found(`${short(id)}: ${name} was found and is not offered`);
   }
 
   /** Returns the start of a model call that the journal has for this attempt. */
@@ -383,6 +456,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
     toolAsked,
     /** Notes that the loop of this run was notified of a commit that then failed. */
     toldInVain: (id: string): void => void told.add(id),
+    /** Notes that a client asks a run to go on, with the runs below it. */
+    releases: (id: string): void => void released.add(id),
     dies,
     idle,
     rested,
