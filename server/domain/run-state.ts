@@ -1,4 +1,5 @@
 import type { HandoffFilter } from "./agent-snapshot.ts";
+import { maskMessages } from "./mask-messages.ts";
 import type { AssistantPart, ImageFacts, PromptMessage } from "./model-call.ts";
 import type {
   AttachedDocument,
@@ -506,16 +507,13 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
 function handedOver(state: RunProgress, event: HandoffCompleted): Partial<RunState> {
   const { run, messages } = requireRun(state as RunState | InitialState);
   const { tool_call_id, from_agent_id, from_name, agent_id, filter, reason } = event;
-  const { max_turns, budget = run.budget, input = run.input } = event;
+  const { max_turns, budget = run.budget } = event;
+  const limited = { ...run, max_turns, ...(budget !== undefined && { budget }) };
   const place = { messages: messages.length, decisions: state.decisions.length, compacted: state.compacted };
   const handoffs = [...state.handoffs, { tool_call_id, from_agent_id, from_name, agent_id, filter, reason, ...place }];
   return {
+    ...maskMessages({ run: limited, messages }, event, earlierMessage),
     handoffs,
-    run: { ...run, max_turns, input, ...(budget !== undefined && { budget }) },
-    messages:
-      event.input === undefined
-        ? messages
-        : messages.map((one) => (one.id === run.message_id && one.role === "user" ? { ...one, content: input } : one)),
     model: firstModel(run, handoffs),
     to_prepare: event.prepare ?? [],
     retrieved: null,

@@ -16,6 +16,7 @@ import { createKeyedMutex } from "../../lib/keyed-mutex.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { ChosenVersion } from "../../resources/labels/resolve-agent.ts";
 import type { ChildOrder } from "../../runtime/agent-loop/messages.ts";
+import { screenInput } from "../../runtime/guardrails/screen-input.ts";
 import { AppendRefused, type Journal, type RunHead } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import { requireScopeIds } from "../scope-ids.ts";
@@ -24,7 +25,6 @@ import type { NewRunOptions } from "./new-runs.ts";
 import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import type { RequirePrice } from "./require-price.ts";
 import { runVariables } from "./run-variables.ts";
-import { screenInput } from "./screening.ts";
 
 type Refused = { refused: ToolError };
 type Started = { run_id: string } | Refused;

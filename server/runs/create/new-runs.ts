@@ -21,6 +21,7 @@ import { plainInput } from "../../http/plain-input.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { ChosenVersion } from "../../resources/labels/resolve-agent.ts";
+import { screenInput } from "../../runtime/guardrails/screen-input.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { RequireModelAvailable } from "../fork/fork.ts";
@@ -34,7 +35,6 @@ import { requireChosenTool, withRequestTools } from "./request-tools.ts";
 import type { RequirePrice } from "./require-price.ts";
 import { requireTaken } from "./require-taken.ts";
 import { runVariables } from "./run-variables.ts";
-import { screenInput } from "./screening.ts";
 
 export interface NewRunOptions extends ModelFacts {
   journal: Journal;
