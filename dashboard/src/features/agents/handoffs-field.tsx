@@ -12,7 +12,7 @@ import { Field } from "../../ui/forms/field.tsx";
 import { FormOrJson } from "../../ui/forms/form-or-json.tsx";
 import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
-import { filterOf, type Handoff, kindOfFilter, parseHandoffs } from "./handoff-fields.ts";
+import { filterOf, type Handoff, kindOfFilter, parseHandoffs, textOfVersion, withVersion } from "./handoff-fields.ts";
 
 /** The handoffs of an agent, as fields or as JSON. */
 export function HandoffsField({ value: text, fault, onText }: JsonFieldProps) {
@@ -102,7 +102,7 @@ function HandoffFields({ number, handoff, onHandoff, onRemove }: HandoffProps) {
           label="Agent"
           choices={isKnown ? known : [{ value: agent_id, label: agent_id || "Choose an agent" }, ...known]}
           value={agent_id}
-          onChoose={(next) => onHandoff({ ...handoff, agent_id: next })}
+          onChoose={(next) => onHandoff({ ...withVersion(handoff, ""), agent_id: next })}
         />
         <Select
           label="What goes along"
@@ -111,6 +111,14 @@ function HandoffFields({ number, handoff, onHandoff, onRemove }: HandoffProps) {
           onChoose={(next) => put(filterOf(next))}
         />
       </div>
+      <Field
+        label="Version or label"
+        hint="Empty: the newest version when a run begins."
+        placeholder="production"
+        autoComplete="off"
+        value={textOfVersion(handoff)}
+        onChange={({ target }) => onHandoff(withVersion(handoff, target.value))}
+      />
       {typeof filter === "object" && (
         <Field
           label="Number of messages"
