@@ -31,6 +31,7 @@ import {
   type HeldMessage,
   releaseHeld,
   type SteeredFinding,
+  steeredFiles,
   takeSteered,
   withoutRecorded,
 } from "./steering.ts";
@@ -482,7 +483,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "history.loaded":
       return { history: event.messages, to_prepare: afterHistory(event.messages, without(state, "history")) };
     case "documents.attached":
-      return { documents: event.documents, to_prepare: without(state, "documents") };
+      return attached(state, event.documents);
     case "memory.retrieved": {
       const { query, stores, matches, failures } = event;
       const usage = event.usage ? addChildRun(state.usage, event.usage) : state.usage;
@@ -503,6 +504,13 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
   }
 }
 
+/** Adds documents. A message that came while they were read may have more. */
+function attached(state: RunProgress, added: AttachedDocument[]): Partial<RunProgress> {
+  const documents = [...state.documents, ...added];
+  const isMore = steeredFiles(state.messages).some((id) => !documents.some(({ file_id }) => file_id === id));
+  return { documents, to_prepare: isMore ? state.to_prepare : without(state, "documents") };
+}
+
 /** Returns the state in which another agent goes on. Its prompt begins with what the handoff lets through. */
 function handedOver(state: RunProgress, event: HandoffCompleted): Partial<RunState> {
   const { run, messages } = requireRun(state as RunState | InitialState);
@@ -516,6 +524,8 @@ function handedOver(state: RunProgress, event: HandoffCompleted): Partial<RunSta
     handoffs,
     model: firstModel(run, handoffs),
     to_prepare: event.prepare ?? [],
+    // The next agent's guardrails read the documents, too.
+    ...(event.prepare?.includes("documents") && { documents: [] }),
     retrieved: null,
     compacted: null,
     repairs: 0,

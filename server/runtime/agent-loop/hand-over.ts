@@ -8,8 +8,6 @@ import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import type { HandoffCompleted, RunEvent, ToolError } from "../../domain/run-event.ts";
 import type { RunState, ToolCall } from "../../domain/run-state.ts";
-import { guardrailsOn } from "../guardrails/compile.ts";
-import { compileCached } from "../guardrails/compile-cached.ts";
 import { screenInput } from "../guardrails/screen-input.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -48,6 +46,8 @@ export async function handOver(calls: readonly ToolCall[], pinned: AgentSnapshot
     ...decidedEvents(findings, steps, Math.max(0, turns - 1)),
   );
 }
+
+const checksInput = ({ guardrails = [] }: AgentSnapshot): boolean => guardrails.some(({ on }) => on.includes("input"));
 
 function acceptedOf(
   call: ToolCall,
@@ -88,8 +88,9 @@ function handoffEvent({ call, tool, agent }: Accepted, from: AgentSnapshot, stat
   const { reason } = call.arguments;
   const wall_ms = Math.max(0, now - (state.started_at ?? now));
   const budget = agent.budget ? budgetFrom(agent.budget, state.run.budget, { usage: state.usage, wall_ms }) : null;
-  // Its thread and its files are part of the conversation already.
-  const prepared = preModelSteps(agent, { thread_id: null, file_ids: [] });
+  // Its thread and its files are part of the conversation already. Rules of the next agent have not seen the files.
+  const file_ids = checksInput(agent) ? state.documents.map((document) => document.file_id) : [];
+  const prepared = preModelSteps(agent, { thread_id: null, file_ids });
   return {
     type: "handoff.completed" as const,
     tool_call_id: call.id,
@@ -114,7 +115,7 @@ async function screenMessages(
   { agent, call }: Accepted,
   { run, messages }: RunState,
 ): Promise<{ masked: Pick<HandoffCompleted, "input" | "messages">; findings: Finding[] }> {
-  if (guardrailsOn(compileCached(agent.guardrails ?? []), "input").length === 0) return { masked: {}, findings: [] };
+  if (!checksInput(agent)) return { masked: {}, findings: [] };
   const { asked, findings: ofInput } = await screenInput(agent, {
     input: run.input,
     ...(run.earlier && { earlier: run.earlier }),
