@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import { prefixOf } from "../domain/fork.ts";
 import { modelRequest } from "../domain/prompt.ts";
 import { fold } from "../domain/run-state.ts";
 import { type Db, openDatabase } from "../storage/db/open.ts";
@@ -19,19 +20,23 @@ async function handedOver(
   next: Partial<AgentSnapshot>,
   sent: readonly string[],
   own: Partial<AgentSnapshot> = {},
+  answers = [[look, transfer]],
 ) {
   const team = [teamMember("agt_refunds", [{ text: "Done." }], next)];
-  const { id } = await fixture.start([{ tool_calls: [look, transfer] }], {
-    tools: [tool("look"), handoffTool("agt_refunds")],
-    agent: { team, ...own },
-    run: {
-      input: [
-        { role: "user", content: "My IBAN is old." },
-        { role: "assistant", content: "I know the IBAN." },
-        { role: "user", content: "Take the IBAN." },
-      ],
+  const { id } = await fixture.start(
+    answers.map((tool_calls) => ({ tool_calls })),
+    {
+      tools: [tool("look"), handoffTool("agt_refunds")],
+      agent: { team, ...own },
+      run: {
+        input: [
+          { role: "user", content: "My IBAN is old." },
+          { role: "assistant", content: "I know the IBAN." },
+          { role: "user", content: "Take the IBAN." },
+        ],
+      },
     },
-  });
+  );
   const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
   for (const content of sent) await fixture.service.steer(fixture.author, id, { content });
   await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
@@ -74,6 +79,18 @@ test("an earlier message that the next agent's rules block ends the run", async 
   const { run } = await handedOver(fixture, rule("forbidden", "block"), ["Something forbidden."]);
   expect(run).toMatchObject({ status: "failed", error: { code: "guardrail_blocked" }, last_agent_id: "agt_refunds" });
   expect(JSON.stringify(run.messages)).not.toContain("forbidden");
+});
+
+test("a fork from before the handoff has no decision of the agent that took over", async () => {
+  using fixture = runFixture();
+  const { id } = await handedOver(fixture, rule("forbidden", "block"), ["Something forbidden."], {}, [
+    [look],
+    [transfer],
+  ]);
+  const { entries } = prefixOf(fixture.journal.read(id), 1);
+  const types = entries.map(({ event }) => event.type);
+  expect(types).toContain("run.steered");
+  expect(types).not.toContain("guardrail.decided");
 });
 
 test("findings of the agent before are recorded before the handoff, so that they are not those of the next", async () => {
