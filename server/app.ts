@@ -69,7 +69,17 @@ export function createApp(options: AppOptions) {
   const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
   const snippets = createSnippetsModule({ base });
   const skills = createSkillsModule({ base, files });
-  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets, skills });
+  const agents = createAgentsModule({
+    base,
+    connections,
+    tools,
+    memory,
+    hasAgent,
+    resolver,
+    secrets,
+    snippets,
+    skills,
+  });
   const labels = createLabelsModule({ base, journals, webhooks, hasAgent, resolver });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });

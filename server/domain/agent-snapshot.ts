@@ -145,6 +145,9 @@ export type HandoffFilter = (typeof handoffFilters)[number] | { messages: number
 /** A handoff of an agent: the agent that may go on with its conversations. */
 export interface AgentHandoff {
   agent_id: string;
+  /** The agent's version, or the label that chooses it for each run; without both, the newest. */
+  version?: number;
+  label?: string;
   /** Tells the model when to hand over; absent: the other agent's description. */
   description?: string;
   filter: HandoffFilter;

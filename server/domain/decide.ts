@@ -81,13 +81,16 @@ export function decide(state: RunState, pinned: AgentSnapshot, now: number): Com
   if (toolCalls.length > 0) return unlessPaused(() => ({ do: "run_tools", calls: toolCalls }));
   const waiting = pending.filter(isAwaitingAnswer);
   if (waiting.length > 0) return record([requireAction(state, waiting, now)]);
+  const found = state.unrecorded ?? [];
+  const recordFound = (): Command => record(decidedEvents(found, state.steps, Math.max(0, state.turns - 1)));
+  // Findings of this agent's rules are recorded before the rules of the next one check the same messages.
+  if (runnableCalls.length > 0 && found.length > 0) return recordFound();
   if (runnableCalls.length > 0) return unlessPaused(() => ({ do: "hand_over", calls: runnableCalls }));
   const last = state.messages.at(-1);
   if (last?.role === "assistant" && !state.is_continued && !last.interrupted)
     return record(complete(state, agent, textOf(last.parts), now));
   if (state.turns >= state.run.max_turns) return fail(outOfTurns(state));
-  if (state.unrecorded && state.unrecorded.length > 0)
-    return record(decidedEvents(state.unrecorded, state.steps, Math.max(0, state.turns - 1)));
+  if (found.length > 0) return recordFound();
   if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
   return unlessPaused(() => judged(() => record(nextCall(state, agent, now))));
 }

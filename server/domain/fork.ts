@@ -234,10 +234,17 @@ function isKept(
   if (event.type === "run.steered") return end !== null && seq <= until;
   if (event.type.startsWith("run.")) return false;
   if (event.type === "guardrail.decided" && event.message_id !== undefined)
-    return end !== null && entries.some((one) => one.seq <= until && isMessage(one.event, event.message_id));
+    return (
+      end !== null &&
+      handoffBefore(seq, entries) <= until &&
+      entries.some((one) => one.seq <= until && isMessage(one.event, event.message_id))
+    );
   const isWord = event.type === "guardrail.decided";
   // A decision about the input after a handoff belongs to its call.
-  if (isWord && event.guardrail.on === "input" && event.tool_call_id === null) return !edits.input;
+  const isOfInput = isWord && event.guardrail.on === "input" && event.tool_call_id === null;
+  // Documents of a message, and decisions about them, belong to the steps after it.
+  if ((isOfInput || event.type === "documents.attached") && isLate(seq, entries)) return end !== null && seq <= until;
+  if (isOfInput) return !edits.input;
   if (event.type === "history.loaded") return true;
   if (event.type === "documents.attached") return !edits.documents;
   if (!end) return false;
@@ -249,6 +256,14 @@ function isKept(
   if (call) return true;
   return isWord && !edits.model_output && isDirectlyBehind(cut, seq, entries);
 }
+
+/** Returns the place of the handoff to the agent whose rules decided; 0 for the run's own agent. */
+const handoffBefore = (seq: number, entries: readonly JournalEntry[]): number =>
+  entries.slice(0, seq).findLast(({ event }) => event.type === "handoff.completed")?.seq ?? 0;
+
+/** True after the first model call. */
+const isLate = (seq: number, entries: readonly JournalEntry[]): boolean =>
+  entries.slice(0, seq).some(({ event }) => event.type === "step.started" && event.step_type === "model_call");
 
 const isMessage = (event: RunEvent, id: string | undefined): boolean =>
   event.type === "run.steered" && event.message_id === id;

@@ -65,7 +65,7 @@ function withoutCalls(message: PromptMessage, calls: ReadonlySet<string>): Promp
   const parts = message.parts.flatMap((part): AssistantPart[] => {
     if (part.type === "reasoning" || (part.type === "tool_call" && calls.has(part.id))) return [];
     const { metadata: _, ...own } = part;
-    return part.type === "text" && part.text === "" ? [] : [own as AssistantPart];
+    return part.type === "text" && part.text.trim() === "" ? [] : [own as AssistantPart];
   });
   return parts.length > 0 ? [{ role: "assistant", parts }] : [];
 }

@@ -37,7 +37,12 @@ export function modelRequest(state: RunState, pinned: AgentSnapshot): ModelReque
     tools: modelTools(searchToolOf(agent) ? wholeConversation(state) : [], agent, (tool) =>
       render && hasTemplate(tool) ? render(tool.description) : tool.description,
     ),
-    settings: settingsFor(agent, { script_at: countAnswers(state, agent), own: parts.own, sent: messages }),
+    settings: settingsFor(agent, {
+      script_at: answersOf(state, agent).length,
+      whole: answersOf(state, agent).filter(({ interrupted }) => !interrupted).length,
+      own: parts.own,
+      sent: messages,
+    }),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
   if (agent.provider_tools) request.provider_tools = agent.provider_tools;
@@ -115,15 +120,15 @@ function sentParts(state: RunState, { before, input, own } = promptParts(state))
   };
 }
 
-/** Number of answers that the agent has given in this run, including the left-out ones. */
-const countAnswers = ({ messages, run, handoffs }: RunState, { id }: AgentSnapshot): number =>
+/** Answers that the agent has given in this run, including the left-out ones. */
+const answersOf = ({ messages, run, handoffs }: RunState, { id }: AgentSnapshot): Answer[] =>
   messages.filter(
-    (message) =>
+    (message): message is Answer =>
       message.role === "assistant" &&
       !message.given &&
       message.parts.length > 0 &&
       (handoffs.length === 0 || (message.agent_id ?? run.agent_id) === id),
-  ).length;
+  );
 
 /** Message that replaces the compacted ones. */
 export const summaryMessage = (summary: string | null): PromptMessage[] =>
@@ -200,17 +205,19 @@ const withShortOutput = (message: PromptMessage, max: number): PromptMessage =>
 interface Answers {
   /** Number of the agent's own answers in the run. */
   script_at: number;
+  /** The same without those that a message of the user ended. */
+  whole: number;
   /** Messages after the input, also those that are left out. */
   own: readonly PromptMessage[];
   sent: readonly PromptMessage[];
 }
 
 /** Returns the model's settings. A test model's script counts only the agent's own answers in the run. */
-function settingsFor(agent: AgentSnapshot, { script_at, own, sent }: Answers) {
+function settingsFor(agent: AgentSnapshot, { script_at, whole, own, sent }: Answers) {
   const { settings, tools } = agent;
   const seen = answersIn(sent);
   const counted = settings.script && script_at !== seen ? { ...settings, script_at } : settings;
-  const answers = script_at === 1 && isSearch(own, agent) ? 0 : script_at;
+  const answers = whole === 1 && isSearch(own, agent) ? 0 : whole;
   if (!isForced(settings.tool_choice) || isOpen(settings.tool_choice, tools, answers)) return counted;
   const { tool_choice: _, ...free } = counted;
   return free;

@@ -374,6 +374,13 @@ const SteeredFinding = closedObject({
   matches: Count,
 });
 
+/** A message without what a guardrail took out of it. */
+const MaskedMessage = closedObject({
+  message_id: Id,
+  content: Text,
+  tool_calls: optional(many(closedObject({ id: Id, name: Short, arguments: Json }))),
+});
+
 /** A message that no run here produced. A tool message names its call, which an earlier assistant message requested. */
 const EarlierMessage = closedObject({
   id: Id,
@@ -595,6 +602,8 @@ export const eventFields = {
     budget: optional(Budget),
     /** Input as the guardrails of the other agent left it; absent if it stays. */
     input: optional(Text),
+    /** Messages of the run that these guardrails changed, as they left them; absent if all stay. */
+    messages: optional(many(MaskedMessage)),
     /** Steps before the other agent's first model call. */
     prepare: optional(many(oneOf(preparations), 3)),
   },

@@ -1,4 +1,5 @@
 import type { HandoffFilter } from "./agent-snapshot.ts";
+import { maskMessages } from "./mask-messages.ts";
 import type { AssistantPart, ImageFacts, PromptMessage } from "./model-call.ts";
 import type {
   AttachedDocument,
@@ -30,6 +31,7 @@ import {
   type HeldMessage,
   releaseHeld,
   type SteeredFinding,
+  steeredFiles,
   takeSteered,
   withoutRecorded,
 } from "./steering.ts";
@@ -481,7 +483,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "history.loaded":
       return { history: event.messages, to_prepare: afterHistory(event.messages, without(state, "history")) };
     case "documents.attached":
-      return { documents: event.documents, to_prepare: without(state, "documents") };
+      return attached(state, event.documents);
     case "memory.retrieved": {
       const { query, stores, matches, failures } = event;
       const usage = event.usage ? addChildRun(state.usage, event.usage) : state.usage;
@@ -502,22 +504,28 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
   }
 }
 
+/** Adds documents. A message that came while they were read may have more. */
+function attached(state: RunProgress, added: AttachedDocument[]): Partial<RunProgress> {
+  const documents = [...state.documents, ...added];
+  const isMore = steeredFiles(state.messages).some((id) => !documents.some(({ file_id }) => file_id === id));
+  return { documents, to_prepare: isMore ? state.to_prepare : without(state, "documents") };
+}
+
 /** Returns the state in which another agent goes on. Its prompt begins with what the handoff lets through. */
 function handedOver(state: RunProgress, event: HandoffCompleted): Partial<RunState> {
   const { run, messages } = requireRun(state as RunState | InitialState);
   const { tool_call_id, from_agent_id, from_name, agent_id, filter, reason } = event;
-  const { max_turns, budget = run.budget, input = run.input } = event;
+  const { max_turns, budget = run.budget } = event;
+  const limited = { ...run, max_turns, ...(budget !== undefined && { budget }) };
   const place = { messages: messages.length, decisions: state.decisions.length, compacted: state.compacted };
   const handoffs = [...state.handoffs, { tool_call_id, from_agent_id, from_name, agent_id, filter, reason, ...place }];
   return {
+    ...maskMessages({ run: limited, messages }, event, earlierMessage),
     handoffs,
-    run: { ...run, max_turns, input, ...(budget !== undefined && { budget }) },
-    messages:
-      event.input === undefined
-        ? messages
-        : messages.map((one) => (one.id === run.message_id && one.role === "user" ? { ...one, content: input } : one)),
     model: firstModel(run, handoffs),
     to_prepare: event.prepare ?? [],
+    // The next agent's guardrails read the documents, too.
+    ...(event.prepare?.includes("documents") && { documents: [] }),
     retrieved: null,
     compacted: null,
     repairs: 0,

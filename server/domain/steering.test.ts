@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { RunSteered } from "./run-event.ts";
-import { afterCall, isInterrupted, takeSteered, unansweredMessages } from "./steering.ts";
+import { afterCall, isInterrupted, releaseHeld, takeSteered, unansweredMessages } from "./steering.ts";
 
 type Said = { role: string; id: string; steered?: true };
 const add = (list: Said[], item: Said) => [...list, item];
@@ -44,4 +44,17 @@ test("messages wait for the end of an answer that the provider paused, and inter
   expect([paused.messages, idsOf(paused.held), isInterrupted(paused)]).toEqual([[], ["a"], false]);
   const cancelled = afterCall({ ...paused, open: [] }, true, add);
   expect([idsOf(cancelled.messages), cancelled.is_continued]).toEqual([["a"], false]);
+});
+
+test("documents of a message are read once it joins the conversation, after the history and before a search", () => {
+  const files = [{ file_id: "file_1", mime_type: "text/plain", sha256: "0", filename: "a.txt" }];
+  const withFiles = event("a", { files });
+  const idle = { ...empty, to_prepare: ["history" as const, "retrieval" as const] };
+  expect(takeSteered(idle, withFiles, 1, add).to_prepare).toEqual(["history", "documents", "retrieval"]);
+  expect(takeSteered({ ...idle, to_prepare: [] }, withFiles, 1, add).to_prepare).toEqual(["documents"]);
+  expect(takeSteered(idle, event("a"), 1, add)).not.toHaveProperty("to_prepare");
+  const busy = { ...empty, to_prepare: [], open: [{ step_type: "model_call" as const }] };
+  const held = { ...busy, ...takeSteered(busy, withFiles, 1, add) };
+  expect(held.to_prepare).toEqual([]);
+  expect(releaseHeld(held, add).to_prepare).toEqual(["documents"]);
 });

@@ -1,4 +1,5 @@
-import type { GuardrailDecided, RunSteered } from "./run-event.ts";
+import type { MessageFile } from "./model-call.ts";
+import type { GuardrailDecided, Preparation, RunSteered } from "./run-event.ts";
 import { type MessageMedia, mediaOfMessage } from "./run-input.ts";
 import { type StepType, stepKinds } from "./step-kinds.ts";
 
@@ -20,6 +21,7 @@ interface Conversation<Message> {
   is_continued?: boolean;
   held?: HeldMessage[];
   unrecorded?: SteeredFinding[];
+  to_prepare?: Preparation[];
 }
 
 type Change<Message> = Partial<Omit<Conversation<Message>, "open">>;
@@ -45,17 +47,34 @@ export function takeSteered<Message>(
     ...(findings.length > 0 && { unrecorded }),
     ...(isHeldBack(state)
       ? { held: [...(state.held ?? []), { ...message, ...(interrupt && { interrupt }) }] }
-      : { messages: add(state.messages, message) }),
+      : { messages: add(state.messages, message), ...toRead(state, [message]) }),
   };
 }
 
+/** Returns the change that documents of messages make: they are read before the next model call. */
+function toRead(
+  { to_prepare = [] }: Pick<Conversation<unknown>, "to_prepare">,
+  messages: readonly MessageMedia[],
+): Pick<Change<unknown>, "to_prepare"> {
+  if (to_prepare.includes("documents") || !messages.some(({ files }) => files)) return {};
+  // The documents of a thread's messages are known only after its history.
+  const [first, ...rest] = to_prepare;
+  return { to_prepare: first === "history" ? [first, "documents", ...rest] : ["documents", ...to_prepare] };
+}
+
+/** Returns the documents of messages that came while the run was under way, in their order. */
+export const steeredFiles = (messages: readonly { role: string; steered?: true; files?: MessageFile[] }[]): string[] =>
+  messages.flatMap(({ steered, files = [] }) => (steered ? files.map(({ file_id }) => file_id) : []));
+
 /** Returns the change that adds the held messages to the conversation, for the next model call. */
-export function releaseHeld<Message>(
-  { messages, held = [] }: Conversation<Message>,
-  add: Add<Message>,
-): Change<Message> {
+export function releaseHeld<Message>(state: Conversation<Message>, add: Add<Message>): Change<Message> {
+  const { messages, held = [] } = state;
   if (held.length === 0) return {};
-  return { messages: held.reduce((list, { interrupt: _, ...message }) => add(list, message), messages), held: [] };
+  return {
+    messages: held.reduce((list, { interrupt: _, ...message }) => add(list, message), messages),
+    held: [],
+    ...toRead(state, held),
+  };
 }
 
 /** Returns the change that the end of a model call makes: the held messages follow, unless the answer is to go on. */

@@ -77,11 +77,6 @@ export function fitsPrompt(agent: Templated & Pick<AgentSnapshot, "tools">, valu
 const templatesOf = (tools: readonly ToolSnapshot[]): string[] =>
   tools.filter(hasTemplate).map(({ description }) => description);
 
-interface Issue {
-  name: string;
-  message: string;
-}
-
 /** Returns why a value is not one of this variable; null if it is. */
 export function valueIssue({ type, enum: choices }: Pick<Variable, "type" | "enum">, value: unknown): string | null {
   if (isExactNumber(value)) return tooManyDigits;
@@ -114,30 +109,8 @@ const isOfType = (type: VariableType, value: unknown): value is VariableValue =>
 const lengthIssue = (value: VariableValue): string | null =>
   byteLength(textOfValue(value)) > limits.variable_bytes ? `Expected at most ${limits.variable_bytes} bytes.` : null;
 
-/** Returns what is wrong with the values that a request gives: unknown names and wrong types. */
-export function valueIssues(variables: readonly Variable[], values: Record<string, unknown>): Issue[] {
-  const known = new Map(variables.map((variable) => [variable.name, variable]));
-  return Object.entries(values).flatMap(([name, value]) => {
-    const variable = known.get(name);
-    const message = variable ? valueIssue(variable, value) : "The agent has no variable of this name.";
-    return message === null ? [] : [{ name, message }];
-  });
-}
-
 /** Returns the required variables that have neither a value nor a default. */
 export const missingVariables = (variables: readonly Variable[], values: VariableValues): Variable[] =>
   variables.filter(
     ({ name, required, default: preset }) => required && preset === undefined && valueIn(values, name) === undefined,
   );
-
-/**
- * Returns the values of those variables that the agent declares; values that are not of the declared type are left out.
- * For values that were given with no agent in view, such as a thread's.
- */
-export function fittingValues(variables: readonly Variable[], values: VariableValues): VariableValues {
-  const fitting = variables.flatMap((variable): [string, VariableValue][] => {
-    const value = valueIn(values, variable.name);
-    return value === undefined || valueIssue(variable, value) !== null ? [] : [[variable.name, value]];
-  });
-  return Object.fromEntries(fitting);
-}

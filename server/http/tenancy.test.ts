@@ -73,7 +73,7 @@ interface Schema {
   anyOf?: Schema[];
 }
 
-const isIdName = (name: string) => /(^|_)ids?$|^tools$/.test(name);
+const isIdName = (name: string) => /(^|_)ids?$|^(tools|handoffs)$/.test(name);
 
 /** Paths of fields that hold ids, found by name or pattern. */
 function idsIn(schema: Schema | undefined, path = "", name = ""): string[] {

@@ -6,9 +6,7 @@ import type { RunCreated } from "../domain/run-event.ts";
 import { placedParts } from "../domain/run-input.ts";
 import type { RunObject } from "../domain/run-object.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { Viewer } from "../http/auth.ts";
 import type { Base, Module } from "../http/module.ts";
-import type { AgentOverrides } from "../http/schemas.ts";
 import { createEventEmitter } from "../lib/event-emitter.ts";
 import { createLateRef } from "../lib/late-ref.ts";
 import type { AgentsModule } from "../resources/agents/module.ts";
@@ -27,6 +25,7 @@ import type { UsageModule } from "../resources/usage/module.ts";
 import type { Asks, RunStart } from "../runtime/agent-loop/messages.ts";
 import type { RunHead } from "../storage/journal/journal.ts";
 import type { Journals } from "../storage/journal/module.ts";
+import type { NewRunOptions } from "./create/new-runs.ts";
 import { createPriceCheck } from "./create/require-price.ts";
 import { runVariables } from "./create/run-variables.ts";
 import { createChildStatuses } from "./dispatch/child-status.ts";
@@ -180,8 +179,8 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     onEarlyMessages: db.write.leaving,
   });
   const toolTries = createToolTests({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
-  const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides, version: number | null = null) =>
-    tools.store.refreshStale(viewer, agents.store.toolIds(viewer, agentId, overrides, version));
+  const refreshTools: NewRunOptions["refreshTools"] = (viewer, agentId, overrides, version, key) =>
+    tools.store.refreshStale(viewer, agents.store.toolIds(viewer, agentId, overrides, version, key));
   const service = createRunService({
     db,
     audit,
@@ -224,8 +223,9 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const startRun: StartRun<RunObject> = async (scope, order, requestId, note) =>
     (await service.create(scope, order, requestId, note)).shown();
   const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, choice, { overrides, variables, ...run }) => {
-    const { version } = resolver.choose(viewer, choice, run.user_id ?? "");
-    const agent = agents.store.snapshot(viewer, choice.agent_id, overrides ?? {}, version);
+    const key = run.user_id ?? "";
+    const { version } = resolver.choose(viewer, choice, key);
+    const agent = agents.store.snapshot(viewer, choice.agent_id, overrides ?? {}, version, key);
     requireScopeIds(agent, run);
     runVariables(agent, { request: variables, before: null });
   };

@@ -544,6 +544,22 @@ test("a run is cancelled when its reader disconnects only if it was created so",
   expect((await until(server, client, kept, over)).output).toBe("Done.");
 });
 
+test("a paused run is cancelled when its only reader disconnects, if it was created so", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const agent_id = await scripted(client, [{ text: "Done." }]);
+  const { body: ask } = await client.post("/v1/tools", { name: "ask", type: "agent", agent_id });
+  const script = [{ text: "one two three", delta_ms: 20, tool_calls: [{ name: "ask", arguments: { input: "x" } }] }];
+  const caller = await newAgent(client, { model: "test/script", model_settings: { script }, tools: [ask.id] });
+  const body = { agent_id: caller, input: "Hi", on_disconnect: "cancel" };
+  const id = await hangUp(server, client, body, async (run) => {
+    await client.post(`/v1/runs/${run}/pause`, {});
+    expect((await until(server, client, run, ({ status }) => status === "paused")).status).toBe("paused");
+  });
+  const isCancelled = ({ status }: { status: string }) => status === "cancelled";
+  expect(await until(server, client, id, isCancelled)).toMatchObject({ error: { code: "run_cancelled" } });
+});
+
 test("a run with another reader is not cancelled when its first reader disconnects", async () => {
   await using server = testApp();
   const client = await server.client();

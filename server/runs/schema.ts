@@ -107,7 +107,10 @@ export type SubmitToolOutputs = Static<typeof SubmitToolOutputs>;
 /** Body of `POST /v1/runs/:id/messages`. */
 export const SteerRun = closedObject({
   role: about("Who says it: the user.", Type.Literal("user")),
-  content: about("What the user says: a text, or parts with images and recordings. 256 KB in all.", InputContent),
+  content: about(
+    "What the user says: a text, or parts with images, recordings and documents. 256 KB of text in all.",
+    InputContent,
+  ),
   interrupt: about(
     "Whether the model call that is open ends at once. What came of its answer stays; none of its tool calls is made.",
     Type.Optional(Type.Boolean()),

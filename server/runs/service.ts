@@ -113,8 +113,8 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     requirePrice,
     windowOf,
     chooseVersion,
-    snapshot: (scope, agentId, version) => snapshot(scope, agentId, undefined, version),
-    refreshTools: (scope, agentId, version) => refreshTools(scope, agentId, undefined, version),
+    snapshot: (scope, agentId, version, key) => snapshot(scope, agentId, undefined, version, key),
+    refreshTools: (scope, agentId, version, key) => refreshTools(scope, agentId, undefined, version, key),
   });
   const create = createNewRuns({
     ...options,
@@ -155,9 +155,9 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   // A run that begins to wait may get an earlier deadline.
   const unlisten = watches.listen(deadlines.look);
 
-  async function freshSnapshot(scope: Viewer, agentId: string): Promise<AgentSnapshot> {
-    await refreshTools(scope, agentId, undefined);
-    return snapshot(scope, agentId, undefined);
+  async function freshSnapshot(scope: Viewer, agentId: string, key: string): Promise<AgentSnapshot> {
+    await refreshTools(scope, agentId, undefined, null, key);
+    return snapshot(scope, agentId, undefined, null, key);
   }
 
   /** Resolves when the run is over or requires action, after `ms`, or when a signal is aborted. */

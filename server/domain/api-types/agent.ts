@@ -41,6 +41,11 @@ export const Handoff = t.named(
   "Handoff",
   t.object({
     agent_id: t.about("The agent that goes on with the conversation.", t.text),
+    version: t.about(
+      "The version that goes on; absent: the newest when the run begins, or that of the label.",
+      t.optional(t.integer),
+    ),
+    label: t.about("The label that chooses the version when a run begins; absent: none.", t.optional(t.text)),
     description: t.about(
       "Tells the model when to hand over; absent: the other agent's description.",
       t.optional(t.text),

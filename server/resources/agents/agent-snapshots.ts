@@ -1,4 +1,4 @@
-import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import type { AgentHandoff, AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import { withToolSearch } from "../../domain/tool-search/search-tool.ts";
@@ -23,7 +23,7 @@ import {
   pinnedFields,
   readDefinition,
 } from "./definition.ts";
-import { handoffTools, reachedBy, withinTeam } from "./handoffs.ts";
+import { type ChooseVersion, handoffTools, type PinnedVersion, reachedBy } from "./handoffs.ts";
 import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
@@ -40,6 +40,7 @@ export interface AgentSnapshotOptions {
 
 interface Pinned extends AgentSnapshotOptions {
   pinSkills: ProjectSkills["pin"];
+  chooseVersion: ChooseVersion;
   db: Db;
   rows: ReturnType<typeof createScopedTable<typeof agents>>;
   attached: AttachedTools;
@@ -57,26 +58,51 @@ export function createAgentSnapshots({
   toolSnapshots,
   pinnedSnippet = () => null,
   pinSkills,
+  chooseVersion,
   versions,
 }: Pinned) {
   const plain = db.kept.rows(
-    (project_id: string, environment: Environment, id: string, version: string) =>
-      buildSnapshot({ project_id, environment }, id, {}, version === newest ? null : Number(version)),
+    (project_id: string, environment: Environment, id: string, version: string, team: string) =>
+      buildSnapshot({ project_id, environment }, { agent_id: id, version: versionIn(version) }, {}, JSON.parse(team)),
     { bytesOf: estimateJsonSize },
   );
 
   // Read for each run.
-  const toolsOf = db.kept.rows((project_id: string, environment: Environment, id: string, version: string) => {
+  const toolsOf = db.kept.rows(
+    (project_id: string, environment: Environment, id: string, version: string, team: string) => {
+      const scope = { project_id, environment };
+      if (!rows.get(scope, id)) return { own: [], ofOthers: [] };
+      const others: PinnedVersion[] = JSON.parse(team);
+      const idsOf = (agent: PinnedVersion) =>
+        definitionAt(scope, agent)
+          .tools()
+          .map((each) => each.id);
+      return { own: idsOf({ agent_id: id, version: versionIn(version) }), ofOthers: others.flatMap(idsOf) };
+    },
+  );
+
+  /** The agents that a version reaches, as JSON; null if a label has to choose a version of one. */
+  const fixedTeam = db.kept.rows((project_id: string, environment: Environment, id: string, version: string) => {
+    let hasLabel = false;
     const scope = { project_id, environment };
-    if (!rows.get(scope, id)) return { own: [], ofOthers: [] };
-    const at = version === newest ? null : Number(version);
-    const ofOthers = reachedFrom(scope, id, at).flatMap((each) => attached.of(scope, each));
-    const own = definitionAt(scope, id, at).tools();
-    return { own: own.map((each) => each.id), ofOthers: ofOthers.map((each) => each.id) };
+    const team = reachedFrom(scope, { agent_id: id, version: versionIn(version) }, (handoff) => {
+      hasLabel ||= handoff.label !== undefined;
+      return handoff.version ?? null;
+    });
+    return hasLabel ? null : JSON.stringify(team);
   });
 
-  /** Returns what a version of the agent is; null: the newest. Throws if there is none. */
-  function definitionAt(scope: Scope, id: string, version: number | null) {
+  /** Returns the agents that a run of this version reaches, as JSON. `key` chooses between versions of labels. */
+  const teamOf = (scope: Scope, agent: PinnedVersion, key: string): string =>
+    fixedTeam.of(scope.project_id, scope.environment, agent.agent_id, String(agent.version ?? newest)) ??
+    JSON.stringify(
+      reachedFrom(scope, agent, ({ agent_id, version = null, label = null }) =>
+        chooseVersion(scope, { agent_id, version, label }, key),
+      ),
+    );
+
+  /** Returns what a version of the agent is. Throws if there is none. */
+  function definitionAt(scope: Scope, { agent_id: id, version }: PinnedVersion) {
     const row = rows.find(scope, id);
     if (version === null || version === row.version) {
       const { name, model, definition } = row;
@@ -101,27 +127,38 @@ export function createAgentSnapshots({
       throw new AppError("model_not_available", `${param}: None of this key's agents has this model.`, { param });
   }
 
-  const handoffsOf = (scope: Scope, root: string, version: number | null) => (id: string) => {
-    if (!rows.get(scope, id)) return [];
-    return definitionAt(scope, id, id === root ? version : null).stored.handoffs ?? [];
-  };
-
-  /** Returns the ids of the agents that runs of this version can reach by handoffs. */
-  const reachedFrom = (scope: Scope, id: string, version: number | null): string[] =>
-    reachedBy(id, handoffsOf(scope, id, version)).filter((each) => rows.get(scope, each));
-
-  /** Returns a version of the agent with the agents that its runs can reach by handoffs. */
-  function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides, version: number | null): AgentSnapshot {
-    const agent = buildAlone(scope, id, overrides, version);
-    const reached = reachedFrom(scope, id, version);
-    if (reached.length === 0) return agent;
-    const ids = new Set([id, ...reached]);
-    const team = reached.map((each) => withinTeam(buildAlone(scope, each, {}, null), ids));
-    return { ...withinTeam(agent, ids), team };
+  /** Returns the agents that runs of this version can reach by handoffs. Throws if there is no such version. */
+  function reachedFrom(
+    scope: Scope,
+    agent: PinnedVersion,
+    versionOf: (handoff: AgentHandoff) => number | null | undefined,
+  ): PinnedVersion[] {
+    return reachedBy(
+      agent,
+      (each) => (rows.get(scope, each.agent_id) ? (definitionAt(scope, each).stored.handoffs ?? []) : []),
+      (handoff) => (rows.get(scope, handoff.agent_id) ? versionOf(handoff) : undefined),
+    );
   }
 
-  function buildAlone(scope: Scope, id: string, overrides: AgentOverrides, version: number | null): AgentSnapshot {
-    const row = definitionAt(scope, id, version);
+  /** Returns a version of the agent with the agents that its runs can reach by handoffs. */
+  function buildSnapshot(
+    scope: Scope,
+    agent: PinnedVersion,
+    overrides: AgentOverrides,
+    reached: readonly PinnedVersion[],
+  ): AgentSnapshot {
+    const all = new Map([agent, ...reached].map((each) => [each.agent_id, each]));
+    const own = buildAlone(scope, agent, overrides, all);
+    return reached.length === 0 ? own : { ...own, team: reached.map((each) => buildAlone(scope, each, {}, all)) };
+  }
+
+  function buildAlone(
+    scope: Scope,
+    agent: PinnedVersion,
+    overrides: AgentOverrides,
+    all: ReadonlyMap<string, PinnedVersion>,
+  ): AgentSnapshot {
+    const row = definitionAt(scope, agent);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: toolIds, model: one, models: several, ...different } = overrides;
     const { stored } = row;
@@ -149,10 +186,10 @@ export function createAgentSnapshots({
     const skills = pinSkills(scope, definition.skills);
     const ofSkills = skillTools(skills, names);
     for (const { name } of ofSkills) names.add(name);
-    const ofHandoffs = handoffTools(definition.handoffs, targetIn(scope), names);
+    const ofHandoffs = handoffTools(definition.handoffs, targetIn(scope, all), names);
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
-    const agent: AgentSnapshot = {
-      id,
+    const snapshot: AgentSnapshot = {
+      id: agent.agent_id,
       version: row.version,
       name: row.name,
       model,
@@ -165,31 +202,47 @@ export function createAgentSnapshots({
       ...(skills.length > 0 && { skills }),
       ...(unavailable.length > 0 && { unavailable }),
     };
-    return withToolSearch(agent, definition.tool_loading);
+    return withToolSearch(snapshot, definition.tool_loading);
   }
 
-  const targetIn = (scope: Scope) => (id: string) => {
-    const row = rows.get(scope, id);
-    return row && { name: row.name, description: readDefinition<Definition>(row.definition).description };
+  const targetIn = (scope: Scope, all: ReadonlyMap<string, PinnedVersion>) => (id: string) => {
+    const agent = all.get(id);
+    if (!agent || !rows.get(scope, id)) return null;
+    const { name, stored } = definitionAt(scope, agent);
+    return { name, description: stored.description };
   };
 
   return {
-    /** Returns a version of the agent (null: the newest) as a run pins it, with the run's overrides applied. */
-    snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}, version: number | null = null): AgentSnapshot {
+    /**
+     * Returns a version of the agent (null: the newest) as a run pins it, with the run's overrides applied. `key` chooses
+     * between the versions of labels that its handoffs name.
+     */
+    snapshot(
+      scope: Viewer,
+      id: string,
+      overrides: AgentOverrides = {},
+      version: number | null = null,
+      key = "",
+    ): AgentSnapshot {
+      const agent = { agent_id: id, version };
+      const { project_id, environment } = scope;
       if (Object.keys(overrides).length === 0)
-        return plain.of(scope.project_id, scope.environment, id, String(version ?? newest));
+        return plain.of(project_id, environment, id, String(version ?? newest), teamOf(scope, agent, key));
       rows.find(scope, id);
       requireOwn(scope, overrides);
-      return buildSnapshot(scope, id, overrides, version);
+      return buildSnapshot(scope, agent, overrides, JSON.parse(teamOf(scope, agent, key)));
     },
     /** Ids of the tools that a run of this version would have; empty if there is no such agent. */
     toolIds(
-      { project_id, environment }: Scope,
+      scope: Scope,
       id: string,
       { tools }: AgentOverrides = {},
       version: number | null = null,
+      key = "",
     ): readonly string[] {
-      const { own, ofOthers } = toolsOf.of(project_id, environment, id, String(version ?? newest));
+      const { project_id, environment } = scope;
+      const team = teamOf(scope, { agent_id: id, version }, key);
+      const { own, ofOthers } = toolsOf.of(project_id, environment, id, String(version ?? newest), team);
       return tools ? [...tools, ...ofOthers] : [...own, ...ofOthers];
     },
     /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
@@ -212,6 +265,8 @@ export function createAgentSnapshots({
 }
 
 const newest = "newest";
+
+const versionIn = (text: string): number | null => (text === newest ? null : Number(text));
 
 /**
  * Returns the settings for a model that replaces the agent's own. Another connection's server gets neither the headers,

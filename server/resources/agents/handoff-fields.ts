@@ -1,19 +1,23 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AgentHandoff, handoffFilters } from "../../domain/agent-snapshot.ts";
 import { limits } from "../../domain/limits.ts";
-import { idOf } from "../../http/schemas.ts";
+import { AgentReference, changeableChoice } from "../../http/schemas.ts";
 import * as t from "../../lib/schema.ts";
 
-const AgentId = t.about("The agent that goes on with the conversation.", idOf("agent"));
+const AgentName = t.about(
+  "The agent that goes on with the conversation: its id, or its name, also as `name@label` or `name@version`.",
+  AgentReference,
+);
 
-/** A handoff as clients give it: the id of an agent, or an object with more settings. */
+/** A handoff as clients give it: the name of an agent, or an object with more settings. */
 export const HandoffInput = Type.Union([
-  AgentId,
+  AgentName,
   t.named(
     "HandoffInput",
     t.partly(
-      { agent_id: AgentId },
+      { agent_id: AgentName },
       {
+        ...changeableChoice,
         description: t.about(
           "Tells the model when to hand over; default: the other agent's description.",
           Type.String({ minLength: 1, maxLength: 1024 }),
@@ -32,8 +36,22 @@ export const HandoffInput = Type.Union([
   ),
 ]);
 
+export type GivenHandoff = Static<typeof HandoffInput>;
+
 /** Fills in the defaults of a handoff. */
-export function completeHandoff(given: Static<typeof HandoffInput>): AgentHandoff {
-  const { agent_id, description, filter = "all" } = typeof given === "string" ? { agent_id: given } : { ...given };
-  return { agent_id, ...(description !== undefined && { description }), filter };
+export function completeHandoff(given: GivenHandoff): AgentHandoff {
+  const {
+    agent_id,
+    version,
+    label,
+    description,
+    filter = "all",
+  }: Exclude<GivenHandoff, string> = typeof given === "string" ? { agent_id: given } : given;
+  return {
+    agent_id,
+    ...(version != null && { version }),
+    ...(label != null && { label }),
+    ...(description !== undefined && { description }),
+    filter,
+  };
 }

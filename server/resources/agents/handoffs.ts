@@ -1,26 +1,44 @@
-import type { AgentHandoff, AgentSnapshot, HandoffTool } from "../../domain/agent-snapshot.ts";
-import { noSuch } from "../../domain/error-messages.ts";
+import type { AgentChoice } from "../../domain/agent-label.ts";
+import type { AgentHandoff, HandoffTool } from "../../domain/agent-snapshot.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { Viewer } from "../../http/auth.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
-import type { HasAgent } from "./has-agent.ts";
+import { completeHandoff, type GivenHandoff } from "./handoff-fields.ts";
 
-/** Throws for a handoff to an agent that does not exist, to the agent itself, or to the same agent twice. */
-export function requireHandoffs(
-  scope: Scope,
-  handoffs: readonly AgentHandoff[],
+export type ResolveAgent = (
+  viewer: Viewer,
+  reference: Partial<AgentChoice> & { agent_id: string },
+  param: string,
+) => AgentChoice;
+
+/**
+ * Returns handoffs with the agents' ids. Throws for an agent, version or label that does not exist, and for a handoff
+ * to the agent itself or to the same agent twice.
+ */
+export function resolveHandoffs(
+  viewer: Viewer,
+  given: readonly GivenHandoff[],
   agentId: string | null,
-  hasAgent: HasAgent,
-): void {
+  resolve: ResolveAgent,
+): AgentHandoff[] {
+  const handoffs = given.map(completeHandoff).map(({ version, label, ...handoff }, index) => {
+    const { agent_id, ...chosen } = resolve(
+      viewer,
+      { agent_id: handoff.agent_id, version: version ?? null, label: label ?? null },
+      `handoffs[${index}].agent_id`,
+    );
+    return completeHandoff({ ...handoff, agent_id, ...chosen });
+  });
   const faults = handoffs.flatMap(({ agent_id }, index): Fault[] => {
     const param = `handoffs[${index}].agent_id`;
     if (agent_id === agentId) return [fault(param, "An agent cannot hand a conversation over to itself.")];
-    if (!hasAgent(scope, agent_id)) return [fault(param, noSuch("agent"))];
     const isTwice = handoffs.findIndex((each) => each.agent_id === agent_id) < index;
     return isTwice ? [fault(param, "The agent is named twice.")] : [];
   });
   throwIfInvalid(faults);
+  return handoffs;
 }
 
 /** An agent as the tool of a handoff describes it. */
@@ -30,8 +48,8 @@ interface Target {
 }
 
 /**
- * Returns the tools by which a model hands over; `taken` are the names of the agent's other tools. A deleted agent has
- * none.
+ * Returns the tools by which a model hands over; `taken` are the names of the agent's other tools. An agent that the run
+ * does not reach has none: it would only fail.
  */
 export function handoffTools(
   handoffs: readonly AgentHandoff[],
@@ -89,17 +107,31 @@ function freeName(baseName: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** Returns the ids that handoffs lead to from an agent, the nearest first, without the agent itself. */
-export function reachedBy(agentId: string, handoffsOf: (agentId: string) => readonly AgentHandoff[]): string[] {
-  const found = [agentId];
-  for (let index = 0; index < found.length && found.length <= limits.agents_per_team; index++)
-    for (const { agent_id } of handoffsOf(found[index] ?? ""))
-      if (!found.includes(agent_id) && found.length <= limits.agents_per_team) found.push(agent_id);
-  return found.slice(1);
+/** An agent of a run, and its version; null: the newest. */
+export interface PinnedVersion {
+  agent_id: string;
+  version: number | null;
 }
 
-/** Removes the handoffs to agents that the run does not reach any more: their tools would only fail. */
-export function withinTeam(agent: AgentSnapshot, ids: ReadonlySet<string>): AgentSnapshot {
-  const tools = agent.tools.filter((tool) => tool.type !== "handoff" || ids.has(tool.handoff.agent_id));
-  return tools.length === agent.tools.length ? agent : { ...agent, tools };
+/** Returns the version that a run gets of an agent (null: the newest); undefined if the label is gone. */
+export type ChooseVersion = (scope: Scope, choice: AgentChoice, key: string) => number | null | undefined;
+
+/**
+ * Returns the agents that handoffs lead to, the nearest first, without the first one. Where handoffs name several
+ * versions of an agent, the nearest decides. `versionOf` returns undefined for what is gone.
+ */
+export function reachedBy(
+  first: PinnedVersion,
+  handoffsOf: (agent: PinnedVersion) => readonly AgentHandoff[],
+  versionOf: (handoff: AgentHandoff) => number | null | undefined,
+): PinnedVersion[] {
+  const found = [first];
+  for (let index = 0; index < found.length && found.length <= limits.agents_per_team; index++)
+    for (const handoff of handoffsOf(found[index] ?? first)) {
+      const { agent_id } = handoff;
+      if (found.length > limits.agents_per_team || found.some((each) => each.agent_id === agent_id)) continue;
+      const version = versionOf(handoff);
+      if (version !== undefined) found.push({ agent_id, version });
+    }
+  return found.slice(1);
 }

@@ -1,4 +1,5 @@
 import type { Base, Module } from "../../http/module.ts";
+import type { AgentResolver } from "../labels/module.ts";
 import type { MemoryModule } from "../memory/module.ts";
 import type { ConnectionsModule } from "../model-connections/module.ts";
 import type { SecretsModule } from "../secrets/module.ts";
@@ -17,13 +18,15 @@ interface Needs {
   tools: ToolsModule;
   memory: MemoryModule;
   hasAgent: HasAgent;
+  resolver: AgentResolver;
   secrets: SecretsModule;
   snippets: SnippetsModule;
   skills: SkillsModule;
 }
 
 /** Agents and the snapshots that runs pin. */
-export function createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets, skills }: Needs) {
+export function createAgentsModule({ base, connections, tools, memory, secrets, snippets, skills, ...needs }: Needs) {
+  const { hasAgent, resolver } = needs;
   const agents = createAgentStore({
     ...base,
     modelAvailable: connections.store.isAvailable,
@@ -32,6 +35,8 @@ export function createAgentsModule({ base, connections, tools, memory, hasAgent,
     memoryFacts: memory.stores.facts,
     skills: skills.store,
     hasAgent,
+    resolveAgent: resolver.resolve,
+    chooseVersion: (scope, choice, key) => resolver.chooseIfThere(scope, choice, key)?.version,
     hasSecret: secrets.store.has,
     pinnedSnippet: snippets.store.pinned,
   });

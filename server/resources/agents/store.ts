@@ -30,7 +30,7 @@ import {
   type ToolReference,
   withoutScript,
 } from "./definition.ts";
-import { requireHandoffs } from "./handoffs.ts";
+import { type ChooseVersion, type ResolveAgent, resolveHandoffs } from "./handoffs.ts";
 import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
 import type { AgentSet, CreateAgent, Definition, SetAgent, UpdateAgent } from "./schema.ts";
@@ -45,6 +45,9 @@ interface AgentStoreOptions extends StoreBase, AgentSnapshotOptions {
   memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
   skills?: ProjectSkills;
   hasAgent?: HasAgent;
+  /** Returns the agent that a handoff names. Throws if there is none that the viewer may use. */
+  resolveAgent?: ResolveAgent;
+  chooseVersion?: ChooseVersion;
   hasSecret?(scope: Scope, name: string): boolean;
 }
 
@@ -59,6 +62,8 @@ export function createAgentStore({
   memoryFacts,
   skills = noSkills,
   hasAgent = createHasAgent(db),
+  resolveAgent = (_, { agent_id }) => ({ agent_id, version: null, label: null }),
+  chooseVersion = (_, { version }) => version,
   hasSecret = () => false,
   pinnedSnippet = () => null,
   now = Date.now,
@@ -94,6 +99,7 @@ export function createAgentStore({
     toolSnapshots,
     pinnedSnippet,
     pinSkills: skills.pin,
+    chooseVersion,
     versions,
   });
   /** Completes the skills that the request names, beside those that the agent has. */
@@ -105,6 +111,13 @@ export function createAgentStore({
     input.skills
       ? { ...input, skills: completeSkills(input.skills, had, (named, version) => skills.find(scope, named, version)) }
       : input;
+  /** Names the agents of the request's handoffs by their ids. */
+  const withHandoffs = <Input extends CreateAgent | UpdateAgent>(
+    scope: Viewer,
+    input: Input,
+    id: string | null,
+  ): Input =>
+    input.handoffs ? { ...input, handoffs: resolveHandoffs(scope, input.handoffs, id, resolveAgent) } : input;
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
   const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
@@ -153,11 +166,10 @@ export function createAgentStore({
       const [id, at, definition] = [
         newId("agent", now()),
         now(),
-        changeDefinition(withSkills(scope, input, []), null, factsOf(scope)),
+        changeDefinition(withHandoffs(scope, withSkills(scope, input, []), null), null, factsOf(scope)),
       ];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       checkTexts(scope, definition, tools, true);
-      requireHandoffs(scope, definition.handoffs, null, hasAgent);
       const metadata = input.metadata ?? {};
       const { name } = input;
       for (const each of models) checkProviderTools(each, definition.provider_tools, tools.length > 0);
@@ -226,7 +238,7 @@ export function createAgentStore({
         });
       const stored = readDefinition(row.definition);
       const before = { name: row.name, model: row.model, ...stored, tools: attached.of(scope, id) };
-      const named = withSkills(scope, input, stored.skills);
+      const named = withHandoffs(scope, withSkills(scope, input, stored.skills), id);
       const definition = changeDefinition(named, replaces ? null : stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
@@ -243,7 +255,6 @@ export function createAgentStore({
       const { instructions, variables, snippets } = input;
       if (toolsChange || [instructions, variables, snippets].some((each) => each !== undefined))
         checkTexts(scope, after, after.tools, toolsChange || variables !== undefined);
-      if (input.handoffs) requireHandoffs(scope, after.handoffs, id, hasAgent);
       if (input.memory || toolsChange) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = replaces ? {} : row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });

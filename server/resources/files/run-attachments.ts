@@ -30,6 +30,9 @@ export function createRunAttachments({ db: { sqlite } }: { db: Db }) {
 
   const project: Projector = ({ project_id, environment, run_id }, entries) => {
     const [first] = entries;
+    for (const { event } of entries)
+      if (event.type === "run.steered")
+        for (const { file_id: id } of event.files ?? []) insertion.run({ project_id, environment, id, run_id });
     if (!startsRun(entries) || first?.event.type !== "run.created") return;
     for (const id of first.event.file_ids) insertion.run({ project_id, environment, id, run_id });
   };

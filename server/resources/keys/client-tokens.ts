@@ -1,4 +1,5 @@
 import type { AgentChoice } from "../../domain/agent-label.ts";
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { Budget } from "../../domain/budget-schema.ts";
 import type { ChatLimits } from "../../domain/chat-page.ts";
 import { noSuch } from "../../domain/error-messages.ts";
@@ -7,9 +8,8 @@ import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { orNull } from "../../domain/not-found.ts";
 import { type ClientScope, clientScopes, type Environment, type Scope } from "../../domain/scope.ts";
+import { teamValueIssues } from "../../domain/team-variables.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Variable } from "../../domain/variable.ts";
-import { valueIssues } from "../../domain/variables.ts";
 import { mayUse, type Viewer } from "../../http/auth.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import type { Bounds, ClientLimits, ClientToken, Identity, Principal, Share } from "../../http/principal.ts";
@@ -24,8 +24,8 @@ export interface Bound {
   /** User that the thread is for. */
   threadOwner(viewer: Viewer, id: string): { user_id: string | null };
   run(viewer: Viewer, id: string): { agent_id: string };
-  /** Variables of the agent. */
-  variables(viewer: Viewer, agentId: string): readonly Variable[];
+  /** The agent as a run would pin it. */
+  snapshot(viewer: Viewer, agentId: string): AgentSnapshot;
 }
 
 /** Sealed content of a token. It grants nothing beyond its key, which is checked at every request. */
@@ -156,7 +156,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
 
   function variablesOf(principal: Principal, { agent_id, variables }: CreateClientToken): Pick<Bounds, "variables"> {
     if (variables === undefined) return {};
-    const issues = valueIssues(bound.variables(principal, agent_id), variables);
+    const issues = teamValueIssues(bound.snapshot(principal, agent_id), variables);
     throwIfInvalid(issues.map(({ name, message }) => fault(`variables.${name}`, message)));
     if (Buffer.byteLength(JSON.stringify(variables)) > limits.token_variables_bytes)
       throw invalid("variables", `Expected at most ${limits.token_variables_bytes} bytes as JSON.`);

@@ -66,7 +66,7 @@ export function createKeysModule({
     agent: resolver.resolve,
     threadOwner: threads.store.ownerOf,
     run,
-    variables: (viewer, agentId) => agents.store.snapshot(viewer, agentId).variables ?? [],
+    snapshot: agents.store.snapshot,
   };
   const pageOf = (id: string): TokenPage | null => (isId("chat_page", id) ? pages.open(id) : null);
   const tokens = createClientTokens({ keys, pageOf, seal: base.seal, bound, now: base.now });

@@ -75,39 +75,55 @@ export function createAgentResolver({
     const found = read(viewer, reference.agent_id, param);
     const isPinned = found.version !== undefined || found.label !== undefined;
     const [version, label] = [reference.version ?? null, reference.label ?? null];
+    const beside = param.slice(0, param.lastIndexOf(".") + 1);
     if (isPinned && (version !== null || label !== null))
-      throw invalid(version === null ? "label" : "version", `${param} names a version already.`);
-    if (version !== null && label !== null) throw invalid("label", "Give a version or a label, not both.");
+      throw invalid(`${beside}${version === null ? "label" : "version"}`, `${param} names a version already.`);
+    if (version !== null && label !== null) throw invalid(`${beside}label`, "Give a version or a label, not both.");
     const choice = {
       agent_id: found.agent_id,
       version: found.version ?? version,
       label: found.label ?? label,
     };
-    requireThere(viewer, choice, isPinned ? param : undefined);
+    requireThere(viewer, choice, (field) => (isPinned ? param : `${beside}${field}`));
     return choice;
   }
 
-  function requireThere(scope: Scope, { agent_id, version, label }: AgentChoice, param?: string): void {
+  function requireThere(
+    scope: Scope,
+    { agent_id, version, label }: AgentChoice,
+    paramOf: (field: "version" | "label") => string,
+  ): void {
     if (version !== null && !hasVersion(scope, agent_id, version))
-      throw missing(param ?? "version", `The agent has no version ${version}.`);
+      throw missing(paramOf("version"), `The agent has no version ${version}.`);
     if (label !== null && !labelOf(scope, agent_id, label))
-      throw missing(param ?? "label", `The agent has no label "${label}".`);
+      throw missing(paramOf("label"), `The agent has no label "${label}".`);
   }
 
   /**
    * Returns the version that a run gets. Runs with the same key (their thread, else their user) get the same one of a
    * label that splits.
    */
-  function choose(scope: Scope, { agent_id, version, label: name }: AgentChoice, key: string): ChosenVersion {
+  function choose(scope: Scope, choice: AgentChoice, key: string): ChosenVersion {
+    const chosen = chooseIfThere(scope, choice, key);
+    if (!chosen) throw missing("label", `The agent has no label "${choice.label}".`);
+    return chosen;
+  }
+
+  /** Returns the same; null if the label is gone. */
+  function chooseIfThere(
+    scope: Scope,
+    { agent_id, version, label: name }: AgentChoice,
+    key: string,
+  ): ChosenVersion | null {
     if (name === null) return { version, label: null };
     const label = labelOf(scope, agent_id, name);
-    if (!label) throw missing("label", `The agent has no label "${name}".`);
+    if (!label) return null;
     const { id, revision } = label;
     const shares: LabelShare[] = JSON.parse(label.shares);
     return { version: versionAt(shares, bucketOfKey(id, key)), label: { id, name, revision } };
   }
 
-  return { resolve, choose, hasVersion };
+  return { resolve, choose, chooseIfThere, hasVersion };
 }
 
 /** Returns the bucket of a key. With the label's id in it, labels split independently of one another. */

@@ -16,6 +16,7 @@ import { createKeyedMutex } from "../../lib/keyed-mutex.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { ChosenVersion } from "../../resources/labels/resolve-agent.ts";
 import type { ChildOrder } from "../../runtime/agent-loop/messages.ts";
+import { screenInput } from "../../runtime/guardrails/screen-input.ts";
 import { AppendRefused, type Journal, type RunHead } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import { requireScopeIds } from "../scope-ids.ts";
@@ -24,7 +25,6 @@ import type { NewRunOptions } from "./new-runs.ts";
 import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import type { RequirePrice } from "./require-price.ts";
 import { runVariables } from "./run-variables.ts";
-import { screenInput } from "./screening.ts";
 
 type Refused = { refused: ToolError };
 type Started = { run_id: string } | Refused;
@@ -41,10 +41,10 @@ interface ChildStartsOptions extends ModelFacts {
   pool: Pool;
   runs: RunStore;
   /** Returns the agent as a run would pin it now. Throws if the agent is missing or unavailable. */
-  snapshot(scope: Scope, agentId: string, version: number | null): AgentSnapshot;
+  snapshot(scope: Scope, agentId: string, version: number | null, key: string): AgentSnapshot;
   chooseVersion: NewRunOptions["chooseVersion"];
   /** Refreshes the tool lists of the agent's MCP servers; returns undefined if they are up to date. */
-  refreshTools(scope: Scope, agentId: string, version: number | null): Promise<void> | undefined;
+  refreshTools(scope: Scope, agentId: string, version: number | null, key: string): Promise<void> | undefined;
   /** Maximum number of descendants of one root run. */
   childrenMax(scope: Scope): number;
   requirePrice: RequirePrice;
@@ -80,12 +80,14 @@ export function createChildStarts({
     const full = refusalIfFull(parent);
     if (full) return full;
     try {
-      const chosen = versionFor(parent, order);
-      await refreshTools(parent, order.agent_id, chosen.version);
+      const key = keyFor(parent);
+      const { agent_id, version = null, label = null } = order;
+      const chosen = chooseVersion(parent, { agent_id, version, label }, key);
+      await refreshTools(parent, agent_id, chosen.version, key);
       const { begun } = await perScope(nameOf(parent), async () => {
         await yieldTurn();
         requireWaiting(parent);
-        const prepared = refusalIfFull(parent) ?? (await prepare(parent, order, chosen));
+        const prepared = refusalIfFull(parent) ?? (await prepare(parent, order, chosen, key));
         return { begun: "refused" in prepared ? prepared : begin(parent, order, prepared) };
       });
       return await begun;
@@ -97,12 +99,10 @@ export function createChildStarts({
     }
   }
 
-  /** Returns the version of the called agent. All calls in a thread, else of a user, else below a run get the same. */
-  function versionFor(parent: RunHead, { agent_id, version, label }: ChildOrder): ChosenVersion {
-    const { root_run_id } = parent;
+  /** Returns the key that chooses versions: all calls in a thread, else of a user, else below a run get the same. */
+  function keyFor({ root_run_id }: RunHead): string {
     const root = journal.head(root_run_id);
-    const choice = { agent_id, version: version ?? null, label: label ?? null };
-    return chooseVersion(parent, choice, root?.thread_id ?? root?.user_id ?? root_run_id);
+    return root?.thread_id ?? root?.user_id ?? root_run_id;
   }
 
   /** Checked before any work and again inside the write, because concurrent calls may compete for the last place. */
@@ -118,9 +118,10 @@ export function createChildStarts({
     parent: RunHead,
     order: ChildOrder,
     { version, label }: ChosenVersion,
+    key: string,
   ): Promise<PreparedChild> {
     const { project_id, environment, run_id } = parent;
-    const agent = snapshot({ project_id, environment }, order.agent_id, version);
+    const agent = snapshot({ project_id, environment }, order.agent_id, version, key);
     // Read in slices and cached, because all calls of one answer need the same state.
     const state = await journal.stateInSlices(run_id);
     if (!state) throw new AppendRefused(supersededCall);

@@ -3,6 +3,7 @@ import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { tightestBudget } from "../../domain/budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
 import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
+import { everyAgent } from "../../domain/handoff.ts";
 import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
@@ -21,6 +22,7 @@ import { plainInput } from "../../http/plain-input.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { ChosenVersion } from "../../resources/labels/resolve-agent.ts";
+import { screenInput } from "../../runtime/guardrails/screen-input.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { RequireModelAvailable } from "../fork/fork.ts";
@@ -34,7 +36,6 @@ import { requireChosenTool, withRequestTools } from "./request-tools.ts";
 import type { RequirePrice } from "./require-price.ts";
 import { requireTaken } from "./require-taken.ts";
 import { runVariables } from "./run-variables.ts";
-import { screenInput } from "./screening.ts";
 
 export interface NewRunOptions extends ModelFacts {
   journal: Journal;
@@ -44,8 +45,15 @@ export interface NewRunOptions extends ModelFacts {
   threadQueue: ThreadQueue;
   /**
    * Returns the agent as a run of this scope would pin it now. Throws if it is missing, unavailable or not its key's.
+   * `key` chooses the versions of its handoffs' labels.
    */
-  snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"], version?: number | null): AgentSnapshot;
+  snapshot(
+    scope: Viewer,
+    agentId: string,
+    overrides: CreateRun["overrides"],
+    version?: number | null,
+    key?: string,
+  ): AgentSnapshot;
   /** Returns the version that a run gets: the one it names, or that of its label for this key. */
   chooseVersion(scope: Viewer, choice: AgentChoice, key: string): ChosenVersion;
   /**
@@ -56,6 +64,7 @@ export interface NewRunOptions extends ModelFacts {
     agentId: string,
     overrides: CreateRun["overrides"],
     version?: number | null,
+    key?: string,
   ): Promise<void> | undefined;
   /** Throws if the model named in a request is not available now, as far as can be known beforehand. */
   requireModelAvailable: RequireModelAvailable;
@@ -107,10 +116,11 @@ export function createNewRuns(options: NewRunOptions) {
     own?: AgentSnapshot,
   ): Promise<NewRun> {
     const owner = threadQueue.owner(scope, body);
-    const chosen = versionOf(scope, body, owner, own);
-    const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides, chosen.version);
+    const key = owner.thread_id ?? owner.user_id ?? newId("run", now());
+    const chosen = versionOf(scope, body, key, own);
+    const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides, chosen.version, key);
     if (refreshed) await refreshed;
-    const prepared = await prepare(scope, body, requestId, { owner, chosen, own });
+    const prepared = await prepare(scope, body, requestId, { owner, key, chosen, own });
     const begin = ([run_id, entries]: Inserted) => pool.start(run_id, { history: entries, agent: prepared.agent });
     const inserted = await journal.commitAll(
       () => insert(scope, body, prepared, note),
@@ -135,21 +145,26 @@ export function createNewRuns(options: NewRunOptions) {
   function versionOf(
     scope: Viewer,
     { agent_id, version, label }: CreateRun,
-    { thread_id, user_id }: RunOwner,
+    key: string,
     own?: AgentSnapshot,
   ): ChosenVersion {
     if (own) return { version: null, label: null };
-    const choice = { agent_id, version: version ?? null, label: label ?? null };
-    return chooseVersion(scope, choice, thread_id ?? user_id ?? newId("run", now()));
+    return chooseVersion(scope, { agent_id, version: version ?? null, label: label ?? null }, key);
   }
 
   async function prepare(
     scope: Viewer,
     body: CreateRun,
     requestId: string,
-    { owner, chosen, own }: { owner: RunOwner; chosen: ChosenVersion; own: AgentSnapshot | undefined },
+    {
+      owner,
+      key,
+      chosen,
+      own,
+    }: { owner: RunOwner; key: string; chosen: ChosenVersion; own: AgentSnapshot | undefined },
   ): Promise<PreparedRun> {
-    const agent = own ?? withRequestTools(snapshot(scope, body.agent_id, body.overrides, chosen.version), body.tools);
+    const agent =
+      own ?? withRequestTools(snapshot(scope, body.agent_id, body.overrides, chosen.version, key), body.tools);
     if (body.overrides?.model_settings) requireChosenTool(agent);
     const variables = variablesFor(scope, agent, body);
     requireScopeIds(agent, owner);
@@ -180,7 +195,7 @@ export function createNewRuns(options: NewRunOptions) {
 
   /** The thread is read only for an agent with variables. */
   function variablesFor(scope: Viewer, agent: AgentSnapshot, body: CreateRun): Pick<RunCreated, "variables"> {
-    const before = agent.variables ? threadQueue.variables(scope, body) : null;
+    const before = everyAgent(agent).some((each) => each.variables) ? threadQueue.variables(scope, body) : null;
     return runVariables(agent, { request: body.variables, before, token: scope.token?.variables });
   }
 

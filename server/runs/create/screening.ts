@@ -1,76 +1,12 @@
-import type { AgentSnapshot, Guardrail } from "../../domain/agent-snapshot.ts";
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
-import type { EarlierMessage, InputCall, RecordedInput } from "../../domain/run-input.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
-import { deleteOldest } from "../../lib/collections.ts";
-import {
-  type CompiledGuardrails,
-  compileGuardrails,
-  guardrailsOn,
-  withoutKinds,
-} from "../../runtime/guardrails/compile.ts";
+import { type CompiledGuardrails, guardrailsOn, withoutKinds } from "../../runtime/guardrails/compile.ts";
+import { compileCached } from "../../runtime/guardrails/compile-cached.ts";
 import { screenInSlices } from "../../runtime/guardrails/in-slices.ts";
 import type { ScreenResult } from "../../runtime/guardrails/inspect.ts";
 
 type Guarded = Pick<AgentSnapshot, "guardrails">;
-
-const compiledMax = 16;
-const compiledCache = new Map<string, CompiledGuardrails>();
-
-/** Caches compiled guardrails, because agents are read again for each run. */
-function compileCached(list: readonly Guardrail[]): CompiledGuardrails {
-  if (list.length === 0) return [];
-  const text = JSON.stringify(list);
-  const ready = compiledCache.get(text) ?? compileGuardrails(list);
-  compiledCache.delete(text);
-  compiledCache.set(text, ready);
-  if (compiledCache.size > compiledMax) deleteOldest(compiledCache);
-  return ready;
-}
-
-/** An input, safe to store. */
-interface ScreenedInput {
-  asked: RecordedInput;
-  findings: Finding[];
-  isBlocked: boolean;
-}
-
-/**
- * Screens an input with all guardrails but judges, message by message. Blocked text is masked like redacted text, so
- * that the journal has neither.
- */
-export async function screenInput({ guardrails = [] }: Guarded, recordedInput: RecordedInput): Promise<ScreenedInput> {
-  const list = compileCached(guardrails);
-  if (guardrailsOn(list, "input").length === 0) return { asked: recordedInput, findings: [], isBlocked: false };
-  const findings: Finding[] = [];
-  async function screenValue<T>(compiled: CompiledGuardrails, subject: T): Promise<T> {
-    const { value, triggered } = await screenInSlices(compiled, "input", subject, {
-      masks: ({ guardrail: { action } }) => action === "redact" || action === "block",
-    });
-    findings.push(...triggered);
-    return value;
-  }
-  // Arguments keep their shape, and guardrails on length do not apply to them.
-  const [textGuardrails, argumentGuardrails] = [withoutKinds(list, "shape"), withoutKinds(list, "shape", "length")];
-  const earlier: EarlierMessage[] = [];
-  for (const message of recordedInput.earlier ?? []) {
-    const { content, tool_calls } = message;
-    const calls: InputCall[] = [];
-    const screenedContent = await screenValue(textGuardrails, content);
-    for (const call of tool_calls ?? [])
-      calls.push({ ...call, arguments: await screenValue(argumentGuardrails, call.arguments) });
-    earlier.push({ ...message, content: screenedContent, ...(tool_calls && { tool_calls: calls }) });
-  }
-  return {
-    asked: {
-      ...recordedInput,
-      input: await screenValue(list, recordedInput.input),
-      ...(recordedInput.earlier && { earlier }),
-    },
-    findings,
-    isBlocked: findings.some(({ verdict }) => verdict === "blocked"),
-  };
-}
 
 /** A client's answer, safe to store, and the fault of its arguments. */
 export interface ScreenedAnswer {

@@ -16,8 +16,9 @@ import { plainInput } from "../../http/plain-input.ts";
 import { compileGuardrails, withoutKinds } from "../../runtime/guardrails/compile.ts";
 import { searchInSlices, textsOf } from "../../runtime/guardrails/in-slices.ts";
 import { screenCall, screenText } from "../../runtime/guardrails/inspect.ts";
+import { screenInput } from "../../runtime/guardrails/screen-input.ts";
 import { requireInput } from "../create/require-input.ts";
-import { screenAnswer, screenInput } from "../create/screening.ts";
+import { screenAnswer } from "../create/screening.ts";
 import type { ForkRun } from "./fork-schema.ts";
 
 type ForkEdits = NonNullable<ForkRun["edits"]>;

@@ -77,7 +77,7 @@ export function createForks({
   queue: ReturnType<typeof createRunQueue>;
   pool: Pool;
   /** Returns the agent as a run of this scope would pin it now. */
-  snapshot(viewer: Viewer, agentId: string): Promise<AgentSnapshot>;
+  snapshot(viewer: Viewer, agentId: string, key: string): Promise<AgentSnapshot>;
   editAgent: EditAgent;
   requireModelAvailable: RequireModelAvailable;
   /** Resolves the images, recordings and documents of an edited input's messages. */
@@ -148,7 +148,8 @@ export function createForks({
       });
       return isForeign && pinned.team ? { ...edited, team: pinned.team.map(checked) } : edited;
     }
-    const current = await snapshot(viewer, created.agent_id).catch((error) => {
+    const key = created.thread_id ?? created.user_id ?? created.run_id;
+    const current = await snapshot(viewer, created.agent_id, key).catch((error) => {
       throw explainMissingAgent(error);
     });
     requireScopeIds(current, created);

@@ -47,7 +47,7 @@ export function createReplays({
   journal: Journal;
   runs: RunStore;
   /** Returns the current agent; throws if it does not exist. */
-  snapshot(viewer: Viewer, agentId: string): AgentSnapshot;
+  snapshot(viewer: Viewer, agentId: string, overrides: undefined, version: null, key: string): AgentSnapshot;
   now: () => number;
 }) {
   // One replay per project at a time: each works for milliseconds between yields, so that many would block the thread.
@@ -106,9 +106,9 @@ export function createReplays({
     return serializeState({ ...state, run: { ...state.run, run_id } }, null);
   }
 
-  function currentAgent(viewer: Viewer, { agent_id }: RunCreated): AgentSnapshot {
+  function currentAgent(viewer: Viewer, { agent_id, thread_id, user_id, run_id }: RunCreated): AgentSnapshot {
     try {
-      return snapshot(viewer, agent_id);
+      return snapshot(viewer, agent_id, undefined, null, thread_id ?? user_id ?? run_id);
     } catch (error) {
       throw explainMissingAgent(error);
     }

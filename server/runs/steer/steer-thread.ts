@@ -8,7 +8,7 @@ import { plainInput } from "../../http/plain-input.ts";
 import type { NewRun } from "../create/new-runs.ts";
 import { type CreateRun, newThread } from "../schema.ts";
 import type { Note, RunStore } from "../store.ts";
-import { noDocuments, type SentMessage } from "./steer.ts";
+import type { SentMessage } from "./steer.ts";
 
 type Create = (
   scope: Viewer,
@@ -55,7 +55,7 @@ export const createThreadSteering =
 
 /** Returns the only message of an input. */
 function messageOf({ input, file_ids = [] }: CreateRun): InputMessage["content"] {
-  if (file_ids.length > 0) throw invalid("file_ids", noDocuments);
+  if (file_ids.length > 0) throw new AppError("run_not_steerable", "A message names its documents in its content.");
   const messages = plainInput(input);
   if (typeof messages === "string") return messages;
   const [message, ...others] = messages;

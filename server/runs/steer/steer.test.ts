@@ -229,8 +229,8 @@ test("bad messages are refused with their field", async () => {
   expect(await refused({ role: "user", content: "x".repeat(1_048_576) })).toEqual([413, "payload_too_large", null]);
   expect(await refused({ role: "user", content: "x".repeat(300_000) })).toEqual([400, "validation_failed", "content"]);
   expect(await refused({ role: "user", content: "ä".repeat(200_000) })).toEqual([400, "validation_failed", "content"]);
-  const file = { type: "file", data: "data:text/plain;base64,aGk=", filename: "a.txt" };
-  expect(await refused({ role: "user", content: [file] })).toEqual([400, "unsupported_input", "content[0]"]);
+  const file = { type: "file", file_id: "file_00000000000000000000000000" };
+  expect(await refused({ role: "user", content: [file] })).toEqual([400, "validation_failed", "content[0].file_id"]);
   expect((await steer(client, "run_0000000000000000000000000a", "Hi")).status).toBe(404);
   for (let count = 0; count < 30; count++) expect((await steer(client, id, `${count}`)).status).toBe(200);
   expect(await refused({ role: "user", content: "31" })).toEqual([409, "run_not_steerable", null]);

@@ -3,26 +3,28 @@ import { AppError } from "../../domain/errors.ts";
 import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
 import { activeAgent } from "../../domain/handoff.ts";
 import { newId } from "../../domain/ids.ts";
+import { limits } from "../../domain/limits.ts";
 import type { RunEvent, RunSteered } from "../../domain/run-event.ts";
 import {
   contentText,
   type InputMessage,
   type MessageMedia,
+  mediaOfMessage,
   messageFault,
   partsOfMessage,
   recordedMedia,
   type ShownMedia,
 } from "../../domain/run-input.ts";
 import { fold, isOver, openStep, pendingCalls, type RunState, type RunStatus } from "../../domain/run-state.ts";
-import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
+import { steeredFiles, steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { inputMost } from "../../http/schemas.ts";
 import { requireValue } from "../../lib/require-value.ts";
+import { screenInput } from "../../runtime/guardrails/screen-input.ts";
 import type { Author } from "../../storage/db/audit.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { requireTaken } from "../create/require-taken.ts";
-import { screenInput } from "../create/screening.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { RunTerminator } from "../end/terminate-run.ts";
 import type { Note, RunStore } from "../store.ts";
@@ -86,6 +88,7 @@ export function createSteering({ journal, runs, pool, ends, mediaOf }: SteeringO
       isScreened = state.handoffs.length === handoffs;
       if (!isScreened) return [];
       requireNextCall(state);
+      requireFewFiles(state, prepared.steered);
       step = interrupt && !prepared.isBlocked ? (openStep(state, "model_call")?.step_index ?? null) : null;
       const inserted = insert(state, prepared, step !== null);
       media.keep({ run_id: runId });
@@ -140,19 +143,16 @@ async function prepare(
   model: string,
 ): Promise<ScreenedMessage> {
   const parts = partsOfMessage(message, "").map(({ part, path }) => ({ part, path: path.replace(contentPath, "") }));
-  const fileIndex = parts.find(({ part }) => part.type === "file");
-  if (fileIndex) throw new AppError("unsupported_input", noDocuments, { param: `content${fileIndex.path}` });
   await media.fetch(parts);
   const shown: MessageMedia = recordedMedia(parts, media.of);
   requireTaken(model, { input: "", ...shown }, "content");
   const { asked, findings, isBlocked } = await screenInput(agent, { input: contentText(message.content), ...shown });
-  const { input, images, audio } = asked;
+  const { input, ...content } = asked;
   const steered = {
     type: "run.steered" as const,
     message_id: newId("message"),
     content: input,
-    ...(images && { images }),
-    ...(audio && { audio }),
+    ...mediaOfMessage(content),
   };
   return { steered, findings, isBlocked };
 }
@@ -162,10 +162,16 @@ const contentPath = /^\.content/;
 /** Returns the parameter of a fault. */
 const paramOf = (path: string): string => (path === "" ? "content" : path.slice(1));
 
-export const noDocuments = "A run takes documents with its input only. Start another run with the document.";
-
 function requireUnderWay(status: RunStatus): void {
   if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already and takes no message.`);
+}
+
+/** Throws if the run would have too many documents with those of the message. */
+function requireFewFiles({ run, messages, held = [] }: RunState, { files = [] }: RunSteered): void {
+  const before = [...run.file_ids, ...steeredFiles([...messages, ...held])];
+  const all = new Set([...before, ...files.map(({ file_id }) => file_id)]);
+  if (files.length > 0 && all.size > limits.files_per_run)
+    throw new AppError("run_not_steerable", `A run has at most ${limits.files_per_run} documents.`);
 }
 
 /** Throws if no further model call would have the message. A handoff gives the run those of the next agent. */

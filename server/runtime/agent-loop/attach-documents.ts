@@ -1,8 +1,10 @@
+import { byteLength } from "../../domain/byte-length.ts";
 import { attachmentBytes } from "../../domain/documents-prompt.ts";
 import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AttachedDocument } from "../../domain/run-event.ts";
 import type { RunState } from "../../domain/run-state.ts";
+import { steeredFiles } from "../../domain/steering.ts";
 import { type CompiledGuardrails, compileGuardrails, withoutKinds } from "../guardrails/compile.ts";
 import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
@@ -11,11 +13,15 @@ import { askJudges, judgesOn } from "./judge.ts";
 import type { RunContext } from "./run-context.ts";
 import { withFindings } from "./spending.ts";
 
-/** Adds the run's files to its prompt and journals them once, so that every later prompt has the same text. */
+/**
+ * Adds the run's files to its prompt and journals them once, so that every later prompt has the same text. Those of a
+ * message that came while the run was under way join the earlier ones.
+ */
 export async function attachDocuments(context: RunContext): Promise<void> {
   const { state, start, ports } = context;
+  const { documents: before, turns } = state();
   const file_ids = filesFor(state());
-  const max_bytes = attachmentBytes(state(), start.agent);
+  const max_bytes = Math.max(0, attachmentBytes(state(), start.agent) - bytesOf(before));
   const { images, pdf, page_images, images_most } = takenBy(start.connection.provider, start.model);
   // A guardrail reads only text, so that a PDF which it did not see must not reach the model.
   const isGuarded = start.agent.guardrails?.some(({ on }) => on.includes("input")) ?? false;
@@ -25,21 +31,31 @@ export async function attachDocuments(context: RunContext): Promise<void> {
     max_bytes,
     images,
     pdf: pdf && !isGuarded,
-    ...(isShown && { page_images: { of: page_images, most: images_most } }),
+    ...(isShown && { page_images: { of: page_images, most: Math.max(0, images_most - imagesIn(before)) } }),
   });
   const { documents, findings } = await screen(attachments, context);
-  const decided = decidedEvents(findings, context.takeSteps(findings.length), 0);
+  const decided = decidedEvents(findings, context.takeSteps(findings.length), Math.max(0, turns - 1));
   // Blocked content is not journaled.
   if (findings.some(isBlocked)) await context.record(...decided);
   else await context.record(...decided, { type: "documents.attached", documents });
 }
 
-/** Returns the files of the run, and the newest of its thread's messages. */
-function filesFor({ run, history }: RunState): string[] {
+/**
+ * Returns the files that are not in the prompt yet: of the run, the newest of its thread's messages, and of messages that
+ * came while it was under way.
+ */
+function filesFor({ run, history, messages, documents }: RunState): string[] {
   const earlier = history.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []));
   const ids = earlier.slice(-limits.files_per_run).map(({ file_id }) => file_id);
-  return [...new Set([...ids, ...run.file_ids])];
+  const all = new Set([...ids, ...run.file_ids, ...steeredFiles(messages)]);
+  return [...all].filter((id) => !documents.some(({ file_id }) => file_id === id));
 }
+
+const bytesOf = (documents: readonly AttachedDocument[]): number =>
+  documents.reduce((sum, { text }) => sum + byteLength(text ?? ""), 0);
+
+const imagesIn = (documents: readonly AttachedDocument[]): number =>
+  documents.reduce((sum, { image, page_images = 0 }) => sum + (image ? 1 : page_images), 0);
 
 /**
  * Applies input guardrails (except length and shape) to the files' texts, names and notes. Judges see only the texts.

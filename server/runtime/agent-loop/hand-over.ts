@@ -1,15 +1,17 @@
 import type { AgentSnapshot, HandoffTool } from "../../domain/agent-snapshot.ts";
 import { budgetFrom } from "../../domain/budget.ts";
 import { completeCall, type Result } from "../../domain/complete-call.ts";
+import { equalJson } from "../../domain/equal.ts";
 import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
 import { activeAgentId, agentNamed } from "../../domain/handoff.ts";
 import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
-import type { RunEvent, ToolError } from "../../domain/run-event.ts";
+import type { HandoffCompleted, RunEvent, ToolError } from "../../domain/run-event.ts";
 import type { RunState, ToolCall } from "../../domain/run-state.ts";
-import { compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
-import { screenInSlices } from "../guardrails/in-slices.ts";
+import { screenInput } from "../guardrails/screen-input.ts";
 import type { RunContext } from "./run-context.ts";
+
+type MaskedMessage = NonNullable<HandoffCompleted["messages"]>[number];
 
 /** A call that hands over, and the agent that goes on. */
 interface Accepted {
@@ -20,10 +22,11 @@ interface Accepted {
 
 /**
  * Hands the conversation over by the first of these calls that can be carried out; the others get an error. All of it
- * is one append, so that a crash leaves either no handoff or a whole one.
+ * is one append, so that a crash leaves either no handoff or a whole one. If a message comes meanwhile, nothing is
+ * appended: the next agent's rules have to check it too.
  */
 export async function handOver(calls: readonly ToolCall[], pinned: AgentSnapshot, context: RunContext): Promise<void> {
-  const { ports, start, state, takeSteps, record } = context;
+  const { ports, start, state, record, recordUnlessAsked } = context;
   const now = ports.now();
   let accepted: Accepted | null = null;
   const results: RunEvent[] = [];
@@ -35,14 +38,16 @@ export async function handOver(calls: readonly ToolCall[], pinned: AgentSnapshot
     results.push(...completeCall(call, resultOf(call, found, now)));
   }
   if (!accepted) return void (await record(...results));
-  const { input, findings } = await screenedInput(accepted, state());
-  const { turns } = state();
-  await record(
+  const { masked, findings } = await screenMessages(accepted, state());
+  const { steps, turns } = state();
+  await recordUnlessAsked(
     ...results,
-    { ...handoffEvent(accepted, start.agent, state(), now), ...(input !== state().run.input && { input }) },
-    ...decidedEvents(findings, takeSteps(findings.length), Math.max(0, turns - 1)),
+    { ...handoffEvent(accepted, start.agent, state(), now), ...masked },
+    ...decidedEvents(findings, steps, Math.max(0, turns - 1)),
   );
 }
+
+const checksInput = ({ guardrails = [] }: AgentSnapshot): boolean => guardrails.some(({ on }) => on.includes("input"));
 
 function acceptedOf(
   call: ToolCall,
@@ -83,8 +88,9 @@ function handoffEvent({ call, tool, agent }: Accepted, from: AgentSnapshot, stat
   const { reason } = call.arguments;
   const wall_ms = Math.max(0, now - (state.started_at ?? now));
   const budget = agent.budget ? budgetFrom(agent.budget, state.run.budget, { usage: state.usage, wall_ms }) : null;
-  // Its thread and its files are part of the conversation already.
-  const prepared = preModelSteps(agent, { thread_id: null, file_ids: [] });
+  // Its thread and its files are part of the conversation already. Rules of the next agent have not seen the files.
+  const file_ids = checksInput(agent) ? state.documents.map((document) => document.file_id) : [];
+  const prepared = preModelSteps(agent, { thread_id: null, file_ids });
   return {
     type: "handoff.completed" as const,
     tool_call_id: call.id,
@@ -101,15 +107,35 @@ function handoffEvent({ call, tool, agent }: Accepted, from: AgentSnapshot, stat
   };
 }
 
-/** Applies the next agent's rules for inputs, except judges, which are asked before its first model call. */
-async function screenedInput(
+/**
+ * Applies the next agent's rules for inputs to all that the user said in the run, except judges, which are asked before
+ * its first model call.
+ */
+async function screenMessages(
   { agent, call }: Accepted,
-  { run }: RunState,
-): Promise<{ input: string; findings: Finding[] }> {
-  const list = compileGuardrails(agent.guardrails ?? []);
-  if (guardrailsOn(list, "input").length === 0) return { input: run.input, findings: [] };
-  const { value, triggered } = await screenInSlices(list, "input", run.input, {
-    masks: ({ guardrail: { action } }) => action === "redact" || action === "block",
+  { run, messages }: RunState,
+): Promise<{ masked: Pick<HandoffCompleted, "input" | "messages">; findings: Finding[] }> {
+  if (!checksInput(agent)) return { masked: {}, findings: [] };
+  const { asked, findings: ofInput } = await screenInput(agent, {
+    input: run.input,
+    ...(run.earlier && { earlier: run.earlier }),
   });
-  return { input: value, findings: triggered.map((finding) => ({ ...finding, tool_call_id: call.id })) };
+  const findings: Finding[] = ofInput.map((finding) => ({ ...finding, tool_call_id: call.id }));
+  const changed: MaskedMessage[] = (asked.earlier ?? []).flatMap(({ id: message_id, content, tool_calls }, index) =>
+    equalJson([content, tool_calls], [run.earlier?.[index]?.content, run.earlier?.[index]?.tool_calls])
+      ? []
+      : [{ message_id, content, ...(tool_calls && { tool_calls }) }],
+  );
+  for (const message of messages) {
+    if (message.role !== "user" || !message.steered) continue;
+    const { id: message_id, content } = message;
+    const screened = await screenInput(agent, { input: content });
+    findings.push(...screened.findings.map((finding) => ({ ...finding, message_id })));
+    if (screened.asked.input !== content) changed.push({ message_id, content: screened.asked.input });
+  }
+  const masked = {
+    ...(asked.input !== run.input && { input: asked.input }),
+    ...(changed.length > 0 && { messages: changed }),
+  };
+  return { masked, findings };
 }

@@ -69,6 +69,8 @@ export interface RunContext {
   state(): RunState;
   /** Records what happened, and the decisions that follow from it. */
   record(...events: RunEvent[]): Promise<JournalEntry[]>;
+  /** Records events only if no request to the run has come meanwhile. Call while no step is in progress. */
+  recordUnlessAsked(...events: RunEvent[]): Promise<JournalEntry[]>;
   /** Reserves step numbers and returns the first: concurrent calls may record findings at once. */
   takeSteps(count: number): number;
   /** After a handoff, with the agent that answers now and its first model. */

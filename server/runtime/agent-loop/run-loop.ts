@@ -23,6 +23,7 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
   const context: RunContext = {
     state: () => state,
     record: (...events) => append(events, events.length),
+    recordUnlessAsked: (...events) => append(events, 0),
     takeSteps(count) {
       const first = Math.max(state.steps, reservedSteps);
       reservedSteps = first + count;

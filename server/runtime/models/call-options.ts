@@ -68,7 +68,7 @@ function toPrompt(messages: PromptMessage[], provider: string): LanguageModelV4P
   for (const [index, message] of messages.entries()) {
     if (message.role === "tool") addResult(prompt, toResult(message));
     else if (message.role === "system") prompt.push({ role: "system", content: message.content });
-    else if (message.role === "user") prompt.push(toUser(message));
+    else if (message.role === "user") prompt.push(toUser(message, provider));
     else if (messages[index + 1]?.role !== "assistant") addAnswer(prompt, answerUpTo(messages, index), provider);
   }
   return prompt;
@@ -83,12 +83,17 @@ function answerUpTo(messages: readonly PromptMessage[], end: number): AssistantP
   return paired(parts, end === messages.length - 1);
 }
 
-function toUser(message: Extract<PromptMessage, { role: "user" }>): LanguageModelV4Message {
+function toUser(message: Extract<PromptMessage, { role: "user" }>, provider: string): LanguageModelV4Message {
   const { content, images = [], audio = [], documents = [] } = message;
   const files = [...images.map(toFile), ...audio.map(toAudio)];
   const named = documents.map((document) => ({ ...toFile(document), filename: document.filename }));
-  return { role: "user", content: [{ type: "text", text: content }, ...files, ...named] };
+  const shown = [...files, ...named];
+  if (!isRefusedText(content, provider)) return { role: "user", content: [{ type: "text", text: content }, ...shown] };
+  return { role: "user", content: shown.length > 0 ? shown : [{ type: "text", text: "(empty)" }] };
 }
+
+/** True for a text of white space alone at Anthropic, which refuses the whole request for it. */
+const isRefusedText = (text: string, provider: string): boolean => provider === "anthropic" && text.trim() === "";
 
 const toFile = ({ mime_type, data = "" }: PromptImage) => ({
   type: "file" as const,
@@ -118,10 +123,12 @@ function toOutput({ output, is_error, images }: Extract<PromptMessage, { role: "
   return { type: "content", value: [text, ...images.map(toFile)] };
 }
 
-/** Skips empty answers: Anthropic refuses messages and text parts without content. */
+/** Skips empty answers: Anthropic refuses messages and text parts without content. An interrupted answer may be one. */
 function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[], provider: string): void {
   const content = parts
-    .filter((part) => part.type !== "text" || part.text !== "" || part.metadata)
+    .filter(
+      (part) => part.type !== "text" || part.metadata || !(part.text === "" || isRefusedText(part.text, provider)),
+    )
     .flatMap((part) => providerContent(provider, part) ?? [toPart(part)]);
   if (content.length > 0) prompt.push({ role: "assistant", content });
 }

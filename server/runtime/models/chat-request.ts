@@ -75,7 +75,7 @@ function toAnswer(parts: AssistantPart[], dialect: ChatDialect): Record<string, 
   const calls = parts.filter((part): part is ToolCall => part.type === "tool_call");
   const [text, given] = [textIn(parts, "text"), textIn(parts, "reasoning")];
   const reasoning = dialect.omits.has("reasoning") ? "" : given;
-  if (calls.length === 0 && text === "" && reasoning === "") return [];
+  if (calls.length === 0 && text.trim() === "" && reasoning === "") return [];
   const name = dialect.reasoning === "as_it_came" ? reasoningName(parts) : dialect.reasoning;
   const isInContent = name === "content_parts" && reasoning !== "";
   const plain = calls.length > 0 && text === "" ? dialect.no_content : text;

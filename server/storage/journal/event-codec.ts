@@ -24,7 +24,7 @@ const ofRuns = new Set([
   "replay",
 ]);
 const ofSteps = new Set(["answer", "call"]);
-const ofHandoffs = new Set(["input", "budget"]);
+const ofHandoffs = new Set(["input", "messages", "budget"]);
 const wantedOf = (type: RunEvent["type"]): ReadonlySet<string> => {
   if (type === "handoff.completed") return ofHandoffs;
   return type.startsWith("run.") ? ofRuns : ofSteps;
@@ -68,7 +68,7 @@ export function createEventCodec({ sqlite, kept }: Db) {
     { runId: string; hash: string; field: string }
   >(
     `SELECT octet_length(content) > ${wholeBytes} AS shortened, CASE
-       WHEN octet_length(content) <= ${wholeBytes} OR $field IN ('error', 'required_action', 'metadata', 'earlier') THEN content
+       WHEN octet_length(content) <= ${wholeBytes} OR $field IN ('error', 'required_action', 'metadata', 'earlier', 'messages') THEN content
        WHEN $field = 'call' THEN json_set(content, '$.arguments', json('{}'))
        WHEN $field = 'answer' THEN json_patch(content, '{"parts":[],"deltas":[]}')
        WHEN $field = 'replay' THEN json_patch(content, '{"divergences":[]}')

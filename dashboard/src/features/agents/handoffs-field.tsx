@@ -11,7 +11,7 @@ import { Field } from "../../ui/forms/field.tsx";
 import type { JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { EntriesField, type EntryProps } from "./entries-field.tsx";
-import { filterOf, type Handoff, kindOfFilter, parseHandoffs } from "./handoff-fields.ts";
+import { filterOf, type Handoff, kindOfFilter, parseHandoffs, textOfVersion, withVersion } from "./handoff-fields.ts";
 
 /** The handoffs of an agent, as fields or as JSON. */
 export const HandoffsField = (props: JsonFieldProps) => (
@@ -56,7 +56,7 @@ function HandoffFields({ number, entry: handoff, onEntry: onHandoff, onRemove }:
           label="Agent"
           choices={isKnown ? known : [{ value: agent_id, label: agent_id || "Choose an agent" }, ...known]}
           value={agent_id}
-          onChoose={(next) => onHandoff({ ...handoff, agent_id: next })}
+          onChoose={(next) => onHandoff({ ...withVersion(handoff, ""), agent_id: next })}
         />
         <Select
           label="What goes along"
@@ -65,6 +65,14 @@ function HandoffFields({ number, entry: handoff, onEntry: onHandoff, onRemove }:
           onChoose={(next) => put(filterOf(next))}
         />
       </div>
+      <Field
+        label="Version or label"
+        hint="Empty: the newest version when a run begins."
+        placeholder="production"
+        autoComplete="off"
+        value={textOfVersion(handoff)}
+        onChange={({ target }) => onHandoff(withVersion(handoff, target.value))}
+      />
       {typeof filter === "object" && (
         <Field
           label="Number of messages"

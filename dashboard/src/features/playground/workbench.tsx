@@ -6,6 +6,7 @@ import type { RunInput } from "../../../../server/domain/run-input.ts";
 import type { Variable } from "../../../../server/domain/variable.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
+import { useTeamVariables } from "../../entities/agent/team-variables.ts";
 import { typedValues } from "../../entities/agent/variable-rows.ts";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
@@ -76,7 +77,8 @@ export function Workbench({
   const attachments = useAttachments();
   // The server fills the variables that the agent declares; others are only of this page.
   const isDeclared = agent.variables.length > 0;
-  const given = typedValues(agent.variables, values);
+  const declared = useTeamVariables(agent);
+  const given = typedValues(declared, values);
   const inputOf = (text: string): RunInput => {
     const filled = fillVariables(text, values);
     const parts = attachments.all.flatMap(({ type, file_id, filename }) =>
@@ -147,7 +149,7 @@ export function Workbench({
           compares={compares}
           variables={
             <VariableFields
-              declared={agent.variables}
+              declared={declared}
               names={isDeclared ? variablesIn(text) : variablesIn(draft.instructions, text)}
               values={values}
               onValues={(next) => setKeptText(JSON.stringify(next))}
@@ -338,7 +340,7 @@ function VariableFields({
   onValues,
   readOnly,
 }: {
-  /** Variables of the agent, whose values each run gets. */
+  /** Variables of the agent and of those that it may hand over to, whose values each run gets. */
   declared: readonly Variable[];
   /** Names in the texts of this page. */
   names: readonly string[];

@@ -5,6 +5,7 @@ import { lastText, type RunInput, withLastText } from "../../../../server/domain
 import type { CreateSchedule as ScheduleOrder } from "../../../../server/resources/schedules/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
+import { useTeamVariables } from "../../entities/agent/team-variables.ts";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
 import { typedValues } from "../../entities/agent/variable-rows.ts";
 import { AutomationForm } from "../../entities/automation/automation-form.tsx";
@@ -44,7 +45,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
     ...draft,
     ...(variables.length > 0 && { variables: typedValues(variables, values) }),
     // Values for another agent would make this one refuse its runs.
-    ...(agent?.variables.length === 0 && schedule?.variables && { variables: null }),
+    ...(agent && variables.length === 0 && schedule?.variables && { variables: null }),
     agent_id: draft.agent_id || (agents[0]?.value ?? ""),
     name: draft.name.trim(),
     user_id: draft.user_id?.trim() || null,
@@ -64,7 +65,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   const agents = useAgentChoices(draft.agent_id);
   const chosen = draft.agent_id || (agents[0]?.value ?? "");
   const agent = useQuery({ ...agentApi.one(at, chosen), enabled: chosen !== "" }).data;
-  const variables = agent?.variables ?? [];
+  const variables = useTeamVariables(agent);
   const body = orderFrom(draft);
   return (
     <AutomationForm
