@@ -68,14 +68,14 @@ export function createApp(options: AppOptions) {
   const resolver = createAgentResolver({ db: base.db, agentsNamed: createAgentsNamed(base.db), hasAgent });
   const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
   const snippets = createSnippetsModule({ base });
-  const skills = createSkillsModule({ base, files });
+  const skills = createSkillsModule({ base, journals, files });
   const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets, skills });
   const labels = createLabelsModule({ base, journals, webhooks, hasAgent, resolver });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
   const triggerDeliveries = createTriggerDeliveries(base);
-  const forgetters = [audit, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
+  const forgetters = [audit, skills, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
   const runs = createRunsModule({
     base,
     options,

@@ -84,7 +84,7 @@ test("a run keeps the version that it began with, and a new run has the newest o
   expect(await promptOf(client, replayed.id)).toBe(await promptOf(client, begun.id));
 });
 
-test("a run that began before its skill was deleted gets an error, and a new run does not have the skill", async () => {
+test("a run that began before its skill was deleted keeps it, and a new run does not have the skill", async () => {
   await using server = testApp();
   const client = await server.client();
   const { id } = await uploadSkill(client, "pdf");
@@ -96,7 +96,7 @@ test("a run that began before its skill was deleted gets an error, and a new run
   const [call] = begun.required_action.submit_tool_outputs.tool_calls;
   await client.post(`/v1/runs/${begun.id}/submit_tool_outputs`, submission(call.id));
   const { tool_calls } = (await client.get(`/v1/runs/${begun.id}`)).body;
-  expect(tool_calls[1].error).toEqual({ code: "skill_not_found", message: "The skill pdf was deleted." });
+  expect(tool_calls[1]).toMatchObject({ output: "# How\n\nDo it well.", error: null });
   // The agent still names it, and takes it again with other changes.
   const { body } = await client.get(`/v1/agents/${agent}`);
   expect(body.skills).toEqual([{ skill_id: id, name: "pdf", version: null }]);
