@@ -216,3 +216,19 @@ test("an agent's own tool keeps its name beside a skill's", async () => {
   expect(run.tool_calls[0].output).toContain("Do it well.");
   expect(await promptOf(client, run.id)).toContain("call load_skill_2 with its name");
 });
+
+test.each<[string, (text: string) => string]>([
+  ["line ends of Windows", (text) => text.replaceAll("\n", "\r\n")],
+  ["line ends of old Macs", (text) => text.replaceAll("\n", "\r")],
+  ["a byte order mark", (text) => `\ufeff${text}`],
+  ["blank lines before its front matter", (text) => `\n \n${text}`],
+  ["a rule in its body", (text) => text],
+])("load_skill brings the body without the front matter, with %s", async (_, written) => {
+  await using server = testApp();
+  const client = await server.client();
+  const body = "# How\n\n---\n\nDo it well.\n\n---\nname: none\n---\n";
+  await uploadSkill(client, "pdf", { "SKILL.md": written(skillText("pdf", "Does things.", body)) });
+  const agent = await agentWith(client, [callOf("load_skill", { name: "pdf" }), done], { skills: ["pdf"] });
+  const { tool_calls } = await ran(client, agent);
+  expect(tool_calls[0].output).toBe(body.trim());
+});
