@@ -68,7 +68,7 @@ export function createApp(options: AppOptions) {
   const resolver = createAgentResolver({ db: base.db, agentsNamed: createAgentsNamed(base.db), hasAgent });
   const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
   const snippets = createSnippetsModule({ base });
-  const skills = createSkillsModule({ base, files });
+  const skills = createSkillsModule({ base, journals, files });
   const agents = createAgentsModule({
     base,
     connections,
@@ -85,7 +85,7 @@ export function createApp(options: AppOptions) {
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
   const triggerDeliveries = createTriggerDeliveries(base);
-  const forgetters = [audit, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
+  const forgetters = [audit, skills, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
   const runs = createRunsModule({
     base,
     options,

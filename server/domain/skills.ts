@@ -36,6 +36,19 @@ export interface SkillHead {
   metadata: Record<string, string>;
 }
 
+/** Returns the text of a `SKILL.md` with the line ends of this system. */
+export const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, "\n");
+
+/**
+ * Returns the front matter at the beginning of a `SKILL.md`, and its lines with the blank ones before it; null if it has
+ * none.
+ */
+export function frontMatterIn(text: string): { yaml: string; lines: number } | null {
+  const [whole, yaml = ""] = /^(?:[ \t]*\n)*---[ \t]*\n([\s\S]*?\n)?---[ \t]*(?:\n|$)/.exec(text) ?? [];
+  if (whole === undefined) return null;
+  return { yaml, lines: whole.replace(/\n$/, "").split("\n").length };
+}
+
 /** A skill as pinned by a run. Its files are those of this version. */
 export interface PinnedSkill {
   skill_id: string;

@@ -84,7 +84,7 @@ test("a run keeps the version that it began with, and a new run has the newest o
   expect(await promptOf(client, replayed.id)).toBe(await promptOf(client, begun.id));
 });
 
-test("a run that began before its skill was deleted gets an error, and a new run does not have the skill", async () => {
+test("a run that began before its skill was deleted keeps it, and a new run does not have the skill", async () => {
   await using server = testApp();
   const client = await server.client();
   const { id } = await uploadSkill(client, "pdf");
@@ -96,7 +96,7 @@ test("a run that began before its skill was deleted gets an error, and a new run
   const [call] = begun.required_action.submit_tool_outputs.tool_calls;
   await client.post(`/v1/runs/${begun.id}/submit_tool_outputs`, submission(call.id));
   const { tool_calls } = (await client.get(`/v1/runs/${begun.id}`)).body;
-  expect(tool_calls[1].error).toEqual({ code: "skill_not_found", message: "The skill pdf was deleted." });
+  expect(tool_calls[1]).toMatchObject({ output: "# How\n\nDo it well.", error: null });
   // The agent still names it, and takes it again with other changes.
   const { body } = await client.get(`/v1/agents/${agent}`);
   expect(body.skills).toEqual([{ skill_id: id, name: "pdf", version: null }]);
@@ -215,4 +215,20 @@ test("an agent's own tool keeps its name beside a skill's", async () => {
   const run = await ran(client, agent);
   expect(run.tool_calls[0].output).toContain("Do it well.");
   expect(await promptOf(client, run.id)).toContain("call load_skill_2 with its name");
+});
+
+test.each<[string, (text: string) => string]>([
+  ["line ends of Windows", (text) => text.replaceAll("\n", "\r\n")],
+  ["line ends of old Macs", (text) => text.replaceAll("\n", "\r")],
+  ["a byte order mark", (text) => `\ufeff${text}`],
+  ["blank lines before its front matter", (text) => `\n \n${text}`],
+  ["a rule in its body", (text) => text],
+])("load_skill brings the body without the front matter, with %s", async (_, written) => {
+  await using server = testApp();
+  const client = await server.client();
+  const body = "# How\n\n---\n\nDo it well.\n\n---\nname: none\n---\n";
+  await uploadSkill(client, "pdf", { "SKILL.md": written(skillText("pdf", "Does things.", body)) });
+  const agent = await agentWith(client, [callOf("load_skill", { name: "pdf" }), done], { skills: ["pdf"] });
+  const { tool_calls } = await ran(client, agent);
+  expect(tool_calls[0].output).toBe(body.trim());
 });

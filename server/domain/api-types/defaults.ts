@@ -36,6 +36,7 @@ export const defaults: Record<string, Values> = {
     secret_header: null,
     enabled: true,
     input: null,
+    variables: null,
     on_missing: "empty",
     thread: null,
     user: null,

@@ -1,5 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import type { VariableValues } from "../variable.ts";
+import { VariableValue } from "./agent.ts";
 import { missingPolicies, triggerOutcomes, triggerVerifications } from "./enums.ts";
 import { AgentId, Enabled, Name, UpdatedAt } from "./fields.ts";
 import { resource } from "./schema.ts";
@@ -32,8 +34,12 @@ export const Trigger = resource("Trigger", "trigger", {
   ),
   enabled: Enabled,
   input: t.about("The template of the input; null: the event, marked as untrusted.", t.orNull(t.text)),
+  variables: t.about(
+    "Values of the agent's variables, by name: a text is a template; null: none.",
+    t.orNull(t.withType<VariableValues>(t.map(VariableValue))),
+  ),
   on_missing: t.about(
-    "What happens if the event lacks a value of the template: it is empty, or the event is rejected.",
+    "What happens if the event lacks a value of a template: it is empty, or the event is rejected.",
     t.oneOf(missingPolicies),
   ),
   filter: t.about("The conditions that an event must meet to make a run.", t.list(FilterCondition)),

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { changeable } from "../../domain/api-types/schema.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
@@ -13,6 +14,7 @@ import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import type { FileBlobs, StoredContent } from "../../storage/db/file-blobs.ts";
 import { skillFiles, skills, skillVersions } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
+import { isKept, type SkillErasure } from "./skill-erasure.ts";
 
 type Row = typeof skills.$inferSelect;
 type VersionRow = typeof skillVersions.$inferSelect;
@@ -21,17 +23,22 @@ type VersionKey = [project_id: string, environment: Environment, skill_id: strin
 
 export type SkillStore = ReturnType<typeof createSkillStore>;
 
+interface StoreOptions extends StoreBase {
+  blobs: FileBlobs;
+  erasure: Pick<SkillErasure, "begin">;
+}
+
 /** Skills and their versions. Versions are only inserted, and deleted with their skill. */
-export function createSkillStore({ db, audit, blobs, now = Date.now }: StoreBase & { blobs: FileBlobs }) {
+export function createSkillStore({ db, audit, blobs, erasure, now = Date.now }: StoreOptions) {
   const { sqlite } = db;
-  const rows = createScopedTable(db, skills);
+  const rows = createScopedTable(db, skills, sql.raw(isKept));
   const readSkillRow = createReader(skills);
   const readVersionRow = createReader(skillVersions);
   const named = sqlite.query<Record<string, unknown>, [string, string, string]>(
-    `SELECT ${columnsOf(skills)} FROM skills WHERE project_id = ? AND environment = ? AND name = ?`,
+    `SELECT ${columnsOf(skills)} FROM skills WHERE project_id = ? AND environment = ? AND name = ? AND ${isKept}`,
   );
   const countSkills = sqlite.query<{ n: number }, [string, string]>(
-    "SELECT count(*) AS n FROM skills WHERE project_id = ? AND environment = ?",
+    `SELECT count(*) AS n FROM skills WHERE project_id = ? AND environment = ? AND ${isKept}`,
   );
   const ofVersion = "project_id = ? AND environment = ? AND skill_id = ? AND version = ?";
   const selectVersion = sqlite.query<Record<string, unknown>, VersionKey>(
@@ -46,9 +53,6 @@ export function createSkillStore({ db, audit, blobs, now = Date.now }: StoreBase
   );
   const selectFile = sqlite.query<FileRow, [...VersionKey, string]>(
     `SELECT path, sha256, bytes FROM skill_files WHERE ${ofVersion} AND path = ?`,
-  );
-  const selectContents = sqlite.query<{ sha256: string }, [string, string, string]>(
-    "SELECT DISTINCT sha256 FROM skill_files WHERE project_id = ? AND environment = ? AND skill_id = ?",
   );
 
   function findNamed({ project_id, environment }: Scope, name: string): Row | null {
@@ -141,15 +145,18 @@ export function createSkillStore({ db, audit, blobs, now = Date.now }: StoreBase
       }),
 
     get: (scope: Scope, id: string) => serialize(rows.find(scope, id)),
-    list: (scope: Scope, page: Page) => listPage(db, { table: skills, kind: "skill", scope, page }, serialize),
+    list: (scope: Scope, page: Page) =>
+      listPage(db, { table: skills, kind: "skill", scope, page, where: [{ sql: isKept, values: [] }] }, serialize),
 
-    /** Deletes a skill with all its versions and files. Agents keep its name, and their runs do without it. */
+    /**
+     * Hides a skill with all its versions. Agents keep its name, and their new runs do without it. Its files are erased
+     * when no run needs them.
+     */
     remove: (author: Author, id: string) =>
       db.write(() => {
         const { name, version } = rows.find(author, id);
-        const contents = selectContents.all(author.project_id, author.environment, id);
-        rows.remove(author, id);
-        for (const { sha256 } of contents) blobs.release(author, sha256);
+        rows.update(author, id, { name: id, updated_at_ms: now() });
+        erasure.begin(author, id);
         audit.note(author, "skill.deleted", id, { name, version });
         return { id, object: "skill" as const, deleted: true };
       }),
@@ -195,13 +202,13 @@ export function createSkillStore({ db, audit, blobs, now = Date.now }: StoreBase
         return [{ skill_id, version: pinned.version, name: row.name, description: pinned.head.description }];
       }),
 
-    /** Files of a version, for a run; null if it was deleted. */
+    /** Files of a version, for a run that has pinned it; null if it was erased. */
     filesOf(scope: Scope, id: string, version: number): { files: { path: string; bytes: number }[] } | null {
       const files = filesOf(scope, id, version);
       return files.length === 0 ? null : { files: files.map(({ path, bytes }) => ({ path, bytes })) };
     },
 
-    /** Part of a file, for a run; null if it was deleted. */
+    /** Part of a file, for a run that has pinned it; null if it was erased. */
     part(scope: Scope, id: string, version: number, path: string, start: number, length: number): Uint8Array | null {
       const file = fileOf(scope, id, version, path);
       const content = file && blobs.open(scope, file.sha256);

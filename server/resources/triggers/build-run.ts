@@ -2,9 +2,11 @@ import { limits } from "../../domain/limits.ts";
 import { quoted, quoteUntrusted } from "../../domain/quote-untrusted.ts";
 import { inputFault } from "../../domain/run-input.ts";
 import { truncateMiddle } from "../../domain/truncate-middle.ts";
-import { invalid } from "../../http/errors.ts";
+import type { Variable, VariableValues } from "../../domain/variable.ts";
+import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { inputMost } from "../../http/schemas.ts";
 import { parseEventPath, type TriggerEvent, textOfValue, valueAt } from "./event-path.ts";
+import { eventVariables } from "./event-variables.ts";
 import { definitionOf, type Row } from "./row.ts";
 import { renderTemplate } from "./template.ts";
 
@@ -16,12 +18,23 @@ export function inputOf(row: Row, event: TriggerEvent): string {
   const { input, on_missing } = definitionOf(row);
   if (input === null) return truncateMiddle(untrustedInput(row, event), limits.input_bytes - 1024);
   const { text, missing } = renderTemplate(input, event);
-  if (on_missing === "reject" && missing.length > 0)
-    throw invalid("input", `The event lacks ${missing.map((path) => `\`${path}\``).join(", ")}.`);
+  if (on_missing === "reject" && missing.length > 0) throw invalid("input", lacking(missing));
   if (text.trim() === "") throw invalid("input", "The input of the run would be empty.");
   const issue = inputFault(text, inputMost);
   if (issue) throw invalid("input", issue.message);
   return text;
+}
+
+const lacking = (paths: readonly string[]): string =>
+  `The event lacks ${paths.map((path) => `\`${path}\``).join(", ")}.`;
+
+/** Returns the values of the run's variables, for the run to check. Throws if the templates miss a value. */
+export function variablesIn(row: Row, event: TriggerEvent, declared: readonly Variable[]): VariableValues {
+  const { variables, on_missing } = definitionOf(row);
+  const { values, missing } = eventVariables(variables ?? {}, declared, event);
+  if (on_missing === "reject")
+    throwIfInvalid(missing.map(({ name, paths }) => fault(`variables.${name}`, lacking(paths))));
+  return values;
 }
 
 /** Returns the event as a text that a model can tell from words of the user. */

@@ -44,8 +44,11 @@ export function valueAt(event: TriggerEvent, { root, steps }: EventPath): unknow
   return value;
 }
 
-/** Returns a value as text: JSON for objects and lists, and nothing for null and for what is missing. */
+/**
+ * Returns a value as text: JSON for objects and lists, and nothing for null and for what is missing. Half of an emoji,
+ * which a sender cut, is replaced: providers of models refuse it.
+ */
 export function textOfValue(value: unknown): string {
   if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value.toWellFormed() : JSON.stringify(value);
 }

@@ -1,3 +1,4 @@
+import type { Scope } from "../../domain/scope.ts";
 import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
 import type { AgentsModule } from "../agents/module.ts";
@@ -24,9 +25,11 @@ interface Needs {
 /** Runs that signed events from outside start. */
 export function createTriggersModule({ base, http, projects, agents, threads, deliveries, naming, ...runs }: Needs) {
   const { publicUrl } = base;
+  const variablesOf = (scope: Scope, agentId: string) => agents.store.get(scope, agentId).variables;
   const triggers = createTriggerStore({
     ...base,
     hasAgent: agents.store.has,
+    variablesOf,
     checkRun: runs.checkRun,
     urlOf: ({ id, project_id }) => `${publicUrl()}/triggers/${id}${naming ? `.${project_id}` : ""}`,
   });
@@ -34,6 +37,7 @@ export function createTriggersModule({ base, http, projects, agents, threads, de
     ...base,
     triggers,
     deliveries,
+    variablesOf,
     threads: threads.store.chats,
     start: runs.startRun,
     limiter: http.limiter,

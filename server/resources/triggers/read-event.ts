@@ -35,13 +35,23 @@ async function parseBody(headers: Headers, bytes: Uint8Array): Promise<unknown> 
   const content = toUtf8(bytes, /;\s*charset="?([\w-]+)"?/i.exec(headers.get("content-type") ?? "")?.[1]);
   if (type === "application/x-www-form-urlencoded") return readForm(decode(content));
   if (type === "application/json" || type.endsWith("+json")) return await parseJsonBytes(content);
+  if (type === "text/plain") return await readPlain(content);
   if (type.startsWith("text/")) return decode(content);
   if (type !== "") throw new AppError("unsupported_media_type", "The body of an event is JSON, a form, or a text.");
   return /^\s*[[{]/.test(decode(content.subarray(0, 100))) ? await parseJsonBytes(content) : decode(content);
 }
 
-const parseJsonBytes = (bytes: Uint8Array): unknown =>
+const parseJsonBytes = async (bytes: Uint8Array): Promise<unknown> =>
   bytes.length <= piece ? parseJson(bytes) : parseJsonAsync(bytes, limits.json_depth);
+
+/** Some senders call their JSON a plain text. A text that only looks like JSON stays a text. */
+async function readPlain(bytes: Uint8Array): Promise<unknown> {
+  if (!/^\s*[[{]/.test(decode(bytes.subarray(0, 100)))) return decode(bytes);
+  return await parseJsonBytes(bytes).catch((error) => {
+    if (error instanceof AppError) return decode(bytes);
+    throw error;
+  });
+}
 
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 

@@ -2,6 +2,7 @@ import { agentDeleted, tooManyRequests } from "../../domain/error-messages.ts";
 import { AppError, isRefusal } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { Variable, VariableValues } from "../../domain/variable.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { toAppError } from "../../http/errors.ts";
 import { readBody } from "../../http/json-body.ts";
@@ -12,7 +13,7 @@ import { isObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { Db } from "../../storage/db/open.ts";
-import { inputOf, textAt, userOf } from "./build-run.ts";
+import { inputOf, textAt, userOf, variablesIn } from "./build-run.ts";
 import type { Delivery, TriggerDeliveries } from "./deliveries.ts";
 import type { TriggerEvent } from "./event-path.ts";
 import { unmetCondition } from "./filter.ts";
@@ -26,6 +27,7 @@ import { hasSharedSecret, verify } from "./verify.ts";
 interface Order {
   agent_id: string;
   input: string;
+  variables?: VariableValues;
   metadata: Record<string, string>;
   on_concurrency_limit: "queue";
   user_id?: string;
@@ -62,6 +64,8 @@ interface ReceiverOptions {
   log: Log;
   triggers: TriggerStore;
   deliveries: TriggerDeliveries;
+  /** Returns the variables that the newest version of an agent declares. */
+  variablesOf(scope: Scope, agentId: string): readonly Variable[];
   threads: EventThreads;
   start: StartEventRun;
   limiter: RateLimiter;
@@ -91,6 +95,7 @@ export function createReceiver({
   log,
   triggers,
   deliveries,
+  variablesOf,
   threads,
   start,
   limiter,
@@ -172,7 +177,7 @@ export function createReceiver({
 
   /** Creates the run. Its event is stored in the same write, so that a crash neither loses nor repeats it. */
   async function begin(row: Row, event: TriggerEvent, keys: string[], requestId: string): Promise<string> {
-    const { thread, budget } = definitionOf(row);
+    const { thread, budget, variables } = definitionOf(row);
     const user_id = userOf(row, event);
     const name = textAt(event, thread);
     const chat = name === null ? null : `trigger/${row.id}/${sha256(name)}`;
@@ -183,6 +188,7 @@ export function createReceiver({
       metadata: runMetadata(row),
       on_concurrency_limit: "queue",
     };
+    if (variables) order.variables = variablesIn(row, event, variablesOf(row, agent_id));
     if (user_id !== null) order.user_id = user_id;
     if (budget !== null) order.budget = budget;
     const thread_id = chat === null ? null : threads.reserve(row, { agent_id, user_id, chat });

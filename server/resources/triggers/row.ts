@@ -4,6 +4,7 @@ import type { Budget } from "../../domain/budget-schema.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { timestamp, timestampOrNull } from "../../domain/time.ts";
 import type { eventTriggers, triggerDeliveries } from "../../storage/db/schema.ts";
+import type { VariableTemplates } from "./event-variables.ts";
 import type { Condition } from "./filter.ts";
 import type { UpdateTrigger } from "./schema.ts";
 
@@ -14,6 +15,8 @@ type DeliveryRow = typeof triggerDeliveries.$inferSelect;
 /** How an event becomes a run. */
 export interface Definition {
   input: string | null;
+  /** Absent: none. */
+  variables?: VariableTemplates | null;
   on_missing: "empty" | "reject";
   filter: Condition[];
   dedupe: string | null;
@@ -84,7 +87,7 @@ export const runMetadata = ({ id, metadata }: Pick<Row, "id" | "metadata">): Rec
 
 /** Serializes a trigger for clients. */
 export function serializeTrigger(row: Row, url: string) {
-  const { input, on_missing, filter, dedupe, thread, user, budget } = definitionOf(row);
+  const { input, variables = null, on_missing, filter, dedupe, thread, user, budget } = definitionOf(row);
   return {
     id: row.id,
     object: "trigger" as const,
@@ -97,6 +100,7 @@ export function serializeTrigger(row: Row, url: string) {
     previous_secret_expires_at: timestampOrNull(row.previous_until_ms),
     enabled: row.enabled,
     input,
+    variables,
     on_missing,
     filter,
     dedupe,

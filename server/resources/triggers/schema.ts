@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { missingPolicies, triggerOutcomes, triggerVerifications } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
-import { Budget, idOf, Metadata } from "../../http/schemas.ts";
+import { Budget, idOf, Metadata, VariableValues } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const Path = Type.String({ minLength: 1, maxLength: 256 });
@@ -26,8 +26,12 @@ const optional = {
     "The template of the input, such as `Triage {{body.issue.title}}`; null: the event, marked as untrusted.",
     orNull(Type.String({ minLength: 1, maxLength: limits.trigger_template_length })),
   ),
+  variables: about(
+    "Values of the agent's variables, by name: a text is a template, such as `{{body.customer.name}}`; null: none.",
+    orNull(VariableValues),
+  ),
   on_missing: about(
-    "What happens if the event lacks a value of the template: it is empty, or the event is rejected.",
+    "What happens if the event lacks a value of a template: it is empty, or the event is rejected.",
     oneOf(missingPolicies),
   ),
   filter: about(

@@ -3,6 +3,8 @@ import { noSuch } from "../../domain/error-messages.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { Variable, VariableValues } from "../../domain/variable.ts";
+import { anyValueIssue } from "../../domain/variables.ts";
 import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
@@ -13,6 +15,7 @@ import { onlyRow } from "../../storage/db/only-row.ts";
 import { eventTriggers } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
 import { parseEventPath } from "./event-path.ts";
+import { sampleVariables, type VariableTemplates } from "./event-variables.ts";
 import { applyInput, blankRow, type Definition, definitionOf, type Row, serializeTrigger } from "./row.ts";
 import type { CreateTrigger, RotateTriggerSecret, UpdateTrigger } from "./schema.ts";
 import { isSendersSecret, newTriggerSecret, openTriggerSecrets, sealTriggerSecrets, secretFault } from "./secrets.ts";
@@ -22,7 +25,9 @@ export interface TriggerStoreOptions extends StoreBase {
   seal: Seal;
   /** True if the viewer has such an agent. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
-  /** Throws if a run of this agent could not have such a user. */
+  /** Returns the variables that the newest version of an agent declares. */
+  variablesOf: (scope: Scope, agentId: string) => readonly Variable[];
+  /** Throws if a run of this agent could not have such a user or such values of variables. */
   checkRun: (viewer: Viewer, agent: AgentChoice, run: CheckedRun) => void;
   /** Returns the public address of a trigger. */
   urlOf: (trigger: Pick<Row, "id" | "project_id">) => string;
@@ -30,6 +35,7 @@ export interface TriggerStoreOptions extends StoreBase {
 
 interface CheckedRun {
   overrides: null;
+  variables: VariableValues;
   user_id: string | null;
   session_id: null;
 }
@@ -44,6 +50,7 @@ export function createTriggerStore({
   audit,
   seal,
   hasAgent,
+  variablesOf,
   checkRun,
   urlOf,
   now = Date.now,
@@ -75,12 +82,13 @@ export function createTriggerStore({
         ? [fault("secret_header", "Only a trigger with a shared secret has a header for it.")]
         : []),
     ]);
-    if (input.agent_id !== undefined || input.user !== undefined)
+    if ([input.agent_id, input.user, input.variables].some((given) => given !== undefined))
       checkRun(
         viewer,
         { agent_id: row.agent_id, version: null, label: null },
         {
           overrides: null,
+          variables: sampleVariables(definition.variables ?? {}, variablesOf(viewer, row.agent_id)),
           user_id: definition.user === null ? null : "user",
           session_id: null,
         },
@@ -180,8 +188,7 @@ function checkedSecret(verification: Row["verification"], given: string): string
 
 const pathExpected = "Expected a place such as `body.issue.title`, `body.items[0]` or `headers.x-github-event`.";
 
-function definitionFaults({ input, filter, dedupe, thread, user }: Definition): Fault[] {
-  const parsed = parseTemplate(input ?? "");
+function definitionFaults({ input, variables, filter, dedupe, thread, user }: Definition): Fault[] {
   const places = Object.entries({ dedupe, thread, user }).flatMap(([name, path]) =>
     path === null || parseEventPath(path) ? [] : [fault(name, pathExpected)],
   );
@@ -191,9 +198,19 @@ function definitionFaults({ input, filter, dedupe, thread, user }: Definition): 
       ? [fault(`filter[${index}]`, "Give either `in` or `not_in`.")]
       : []),
   ]);
-  return [
-    ...("wrong" in parsed ? [fault("input", `\`${parsed.wrong}\` names no value. ${pathExpected}`)] : []),
-    ...places,
-    ...conditions,
-  ];
+  return [...templateFaults(input ?? "", "input"), ...variableFaults(variables ?? {}), ...places, ...conditions];
 }
+
+function templateFaults(template: string, param: string): Fault[] {
+  const parsed = parseTemplate(template);
+  return "wrong" in parsed ? [fault(param, `\`${parsed.wrong}\` names no value. ${pathExpected}`)] : [];
+}
+
+/** Returns what is wrong with the templates of variables, whatever the agent declares. */
+const variableFaults = (variables: VariableTemplates): Fault[] =>
+  Object.entries(variables).flatMap(([name, template]) => {
+    const param = `variables.${name}`;
+    const issue = anyValueIssue(template);
+    if (issue !== null) return [fault(param, issue)];
+    return typeof template === "string" ? templateFaults(template, param) : [];
+  });

@@ -1,5 +1,6 @@
 import { createStreamMask, unmaskedJson } from "../../lib/exact-masks.ts";
 import { isObject, parsedJson } from "../../lib/json.ts";
+import { wellFormedJson } from "../../lib/well-formed-json.ts";
 import type { ModelRequest } from "./model.ts";
 import { withFields, withHeaders } from "./request-extras.ts";
 
@@ -86,10 +87,10 @@ const newline = 10;
 // Fields in which providers send the arguments of a call as JSON and not as a text.
 const argumentFields: ReadonlySet<string> = new Set(["args", "partialArgs", "input", "arguments"]);
 
-// SDKs parse responses themselves, and would round long numbers.
+// SDKs parse responses themselves, and would round long numbers. They send halves of characters as they are.
 function exactFetch(fetch: Fetch): Fetch {
   const exact = async (url: Parameters<Fetch>[0], init?: Parameters<Fetch>[1]): Promise<Response> => {
-    const sent = typeof init?.body === "string" ? { ...init, body: unmaskedJson(init.body) } : init;
+    const sent = typeof init?.body === "string" ? { ...init, body: wellFormedJson(unmaskedJson(init.body)) } : init;
     const response = await fetch(url, sent);
     if (!response.body || !response.ok) return response;
     const { status, statusText, headers } = response;

@@ -1,3 +1,4 @@
+import { wellFormedJson } from "../../lib/well-formed-json.ts";
 import { eitherAddress } from "./base-address.ts";
 import { textOf } from "./body-text.ts";
 import { addressesOf } from "./chat-address.ts";
@@ -63,7 +64,7 @@ export function chatAnswers(
       const dialect = used.size === 0 ? plain : adapted(plain, used);
       const own = withChatCache(chatRequest(modelName, request, way, dialect), request, connection, modelName);
       const body = extras ? (withFields(withFields(own, extras.body), extras.options) as typeof own) : own;
-      const sent = JSON.stringify(body);
+      const sent = wellFormedJson(JSON.stringify(body));
       const response = await sendToEither((url) =>
         fetch(url, {
           method: "POST",

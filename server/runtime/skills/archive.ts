@@ -59,7 +59,8 @@ function checkRatio(packed: number, unpacked: number): void {
 function filesOfZip(bytes: Uint8Array): ArchiveFile[] {
   const entries = listEntries(bytes);
   if (entries.length > skillLimits.entries) throw archiveError(`has more than ${skillLimits.entries} entries`);
-  const files = entries.flatMap((entry) => fileOf(bytes, entry) ?? []);
+  const named = withSlashes(entries.map((entry) => ({ entry, path: entryName(entry.name) })));
+  const files = named.flatMap((each) => fileOf(bytes, each) ?? []);
   // Sizes are only stated, but each is checked when it is unpacked.
   const stated = files.reduce((sum, { unpacked }) => sum + unpacked, 0);
   if (stated > skillLimits.bytes) throw tooMuch();
@@ -78,9 +79,19 @@ function listEntries(bytes: Uint8Array): RawEntry[] {
 
 const [typeBits, folderType, fileType, linkType] = [0o170000, 0o040000, 0o100000, 0o120000];
 
+interface NamedEntry {
+  entry: RawEntry;
+  path: string;
+}
+
+/** Old shells of Windows write a backslash between folders, and then no slash at all. */
+function withSlashes(entries: readonly NamedEntry[]): readonly NamedEntry[] {
+  if (entries.some(({ path }) => path.includes("/"))) return entries;
+  return entries.map(({ entry, path }) => ({ entry, path: path.replaceAll("\\", "/") }));
+}
+
 /** Returns null for a folder. */
-function fileOf(bytes: Uint8Array, entry: RawEntry): (ArchiveFile & { unpacked: number }) | null {
-  const path = entryName(entry.name);
+function fileOf(bytes: Uint8Array, { entry, path }: NamedEntry): (ArchiveFile & { unpacked: number }) | null {
   const type = (entry.mode ?? 0) & typeBits;
   if (type === linkType) throw entryError(path, "is a link");
   if (type !== 0 && type !== fileType && type !== folderType) throw entryError(path, "is a device or a pipe");

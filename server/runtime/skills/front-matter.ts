@@ -1,5 +1,13 @@
 import { isAlias, isMap, type Node, parseDocument, visit } from "yaml";
-import { headFault, quote, type SkillHead, skillFile, skillLimits } from "../../domain/skills.ts";
+import {
+  frontMatterIn,
+  headFault,
+  quote,
+  type SkillHead,
+  skillFile,
+  skillLimits,
+  withLineFeeds,
+} from "../../domain/skills.ts";
 import { SkillError } from "./skill-error.ts";
 
 /**
@@ -7,7 +15,7 @@ import { SkillError } from "./skill-error.ts";
  * Throws for front matter that is missing or not valid.
  */
 export function readHead(content: Uint8Array): SkillHead {
-  const yaml = frontMatterOf(textOf(content));
+  const yaml = withPlainSigns(frontMatterOf(textOf(content)));
   const strict = fieldsOf(yaml);
   const fields = typeof strict?.description === "string" ? strict : (fieldsOf(withQuotes(yaml)) ?? strict);
   if (!fields) throw headError(`is not valid YAML: ${problemOf(yaml)}`);
@@ -27,20 +35,23 @@ export function readHead(content: Uint8Array): SkillHead {
 const headError = (fault: string): SkillError => new SkillError(`The front matter of ${skillFile} ${fault}.`);
 
 function textOf(content: Uint8Array): string {
+  const isUtf16 = /^(fffe|feff)/.test(content.subarray(0, 2).toHex());
+  if (isUtf16) throw new SkillError(`${skillFile} is in UTF-16. Save it as UTF-8.`);
   try {
     // Without the byte order mark that some editors write.
-    return new TextDecoder("utf-8", { fatal: true }).decode(content).replaceAll(/\r\n?/g, "\n");
+    return withLineFeeds(new TextDecoder("utf-8", { fatal: true }).decode(content));
   } catch {
     throw new SkillError(`${skillFile} is not a text in UTF-8.`);
   }
 }
 
-/** Returns the text between the first line and the next line of `---`. */
+/** Returns the text between the first line of `---` and the next one. */
 function frontMatterOf(text: string): string {
-  const [whole, yaml = ""] = /^---[ \t]*\n([\s\S]*?\n)?---[ \t]*(?:\n|$)/.exec(text) ?? [];
-  if (whole === undefined && /^---[ \t]*\n/.test(text)) throw headError("has no end: a line of --- is missing");
-  if (whole === undefined)
+  const found = frontMatterIn(text);
+  if (!found && /^(?:[ \t]*\n)*---[ \t]*\n/.test(text)) throw headError("has no end: a line of --- is missing");
+  if (!found)
     throw new SkillError(`${skillFile} has no front matter: its first line has to be ---, then name and description.`);
+  const { yaml } = found;
   if (Buffer.byteLength(yaml) > skillLimits.front_matter_bytes)
     throw headError(`is longer than ${skillLimits.front_matter_bytes} bytes`);
   return yaml;
@@ -86,21 +97,32 @@ function problemOf(yaml: string): string {
   return `${problem.replace(/\.$/, "").slice(0, 200)} (line ${line})`;
 }
 
-const plainTexts =
-  /^(?:(description):|(name|license|compatibility|allowed-tools):(?=[ \t]+\S))[ \t]*(?![ \t&*!|>"'[{#])(.*)$/;
+/** First line of an entry whose text may be plain: a name, and what stands behind it. */
+const textEntry = /^(?:(description):|(name|license|compatibility|allowed-tools):(?=[ \t]+\S))[ \t]*(.*)$/;
 
 /**
  * Quotes texts that need it: many published skills have a colon in their description, which YAML takes for a field. A
  * text goes on in the lines below that are indented.
  */
-function withQuotes(yaml: string): string {
+const withQuotes = (yaml: string): string =>
+  mapEntries(yaml, (entry, text) => {
+    if (/^[&*!|>#]/.test(text)) return false;
+    // A list, a map or a quoted text, unless it goes on after its end: `[Beta] Fills forms`.
+    return !/^["'[{]/.test(text) || parse(entry).errors.length > 0;
+  });
+
+/** Quotes texts that begin with a sign of YAML for something else than texts, such as `**Use this**`. */
+const withPlainSigns = (yaml: string): string => mapEntries(yaml, (_, text) => /^[&*!]/.test(text));
+
+/** Quotes the texts of the entries that are chosen. */
+function mapEntries(yaml: string, isChosen: (entry: string, text: string) => boolean): string {
   const entries = yaml.split(/\n(?=\S)/);
   return entries
     .map((entry) => {
       const [first = "", ...more] = entry.split("\n");
-      const [, description, other, text = ""] = plainTexts.exec(first) ?? [];
+      const [, description, other, text = ""] = textEntry.exec(first) ?? [];
       const name = description ?? other;
-      if (name === undefined) return entry;
+      if (name === undefined || !isChosen(entry, text)) return entry;
       const whole = [text, ...more].map((line) => line.trim()).join(" ");
       return `${name}: ${JSON.stringify(whole.trim())}`;
     })

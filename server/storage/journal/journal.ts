@@ -84,8 +84,13 @@ interface JournalOptions {
   db: Db;
   project: RunProjector;
   wake: (runId: string, entries: readonly JournalEntry[]) => void;
+  /** Called inside the write that pins an agent. */
+  pinned?: (...pin: Pin) => void;
   now: () => number;
 }
+
+/** An agent that a run pins. */
+export type Pin = [scope: Scope, runId: string, agent: AgentSnapshot];
 
 /** The only writer and reader of run history. Calls `wake` with entries after they are durable, never before. */
 export class Journal extends StateCache {
@@ -277,6 +282,7 @@ export class Journal extends StateCache {
 
   /** Stores the agent snapshot of a run. Call it inside a write. Returns the hash for `snapshot`. */
   pin(scope: Scope, runId: string, agent: AgentSnapshot): string {
+    this.#options.pinned?.(scope, runId, agent);
     return this.#codec.put(scope, runId, this.#contentOf(agent));
   }
 

@@ -3,7 +3,7 @@ import { newEntries } from "../../domain/run-trigger.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Db } from "../db/open.ts";
-import { Journal, type Projector, type RunProjector } from "./journal.ts";
+import { Journal, type Pin, type Projector, type RunProjector } from "./journal.ts";
 import { createPostRunProjections } from "./post-run-projections.ts";
 
 interface Needs {
@@ -18,6 +18,7 @@ interface Needs {
 export function createJournalModule({ db, log, projectRun, requireRoom, now }: Needs) {
   const happened = createEventEmitter<Parameters<Projector>>();
   const committed = createEventEmitter<[runId: string, entries: readonly JournalEntry[]]>();
+  const pinned = createEventEmitter<Pin>();
   const journal = new Journal({
     db,
     project(before, entries) {
@@ -27,12 +28,15 @@ export function createJournalModule({ db, log, projectRun, requireRoom, now }: N
       return run;
     },
     wake: committed.tell,
+    pinned: pinned.tell,
     now,
   });
   return {
     journal,
     /** Subscribes a projector that runs inside the write, for what happens to runs but not for imported records. */
     project: happened.listen,
+    /** Subscribes to agents that runs pin, inside the write: also those of forks, replays and imports. */
+    onPin: pinned.listen,
     /** Subscribes to entries after their write. */
     onCommit: committed.listen,
     /** Projections of ended runs, outside of the runs' own writes. */

@@ -129,7 +129,7 @@ function SkillActs({ skill }: { skill: Skill }) {
           stale={[skillApi.all(at)]}
           onClose={() => setDeleting(false)}
         >
-          All its versions and files are deleted, and new runs of its agents do without it.
+          New runs of its agents do without it. Its files are erased once no run that has it is left.
         </DeleteDialog>
       )}
     </RowActs>

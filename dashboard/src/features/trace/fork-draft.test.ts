@@ -50,3 +50,22 @@ test("invalid JSON and invalid call lists are reported", () => {
   const faults = draftFaults(model, { ...recordedDraft(run, model), calls: '[{"name": "x"}]' });
   expect(faults).toEqual({ output: null, calls: expect.stringContaining("a list of calls") });
 });
+
+test("changed variables are sent as values of their types, and the others stay as they were recorded", () => {
+  const declared = [
+    { name: "customer", type: "string" },
+    { name: "days", type: "integer" },
+    { name: "vip", type: "boolean" },
+    { name: "note", type: "string" },
+  ] as const;
+  const tool = step({ output: 1 });
+  const recorded = recordedDraft({ ...run, variables: { customer: "Ann", days: 14 } }, tool);
+  expect(recorded.values).toEqual({ customer: "Ann", days: "14" });
+  expect(forkBody(tool, recorded, recorded, declared).edits).toEqual({});
+  const values = { ...recorded.values, days: "30", vip: "true", note: "" };
+  expect(forkBody(tool, { ...recorded, values }, recorded, declared).edits).toEqual({
+    variables: { days: 30, vip: true },
+  });
+  const emptied = { ...recorded, values: { ...recorded.values, customer: "", toString: "x" } };
+  expect(forkBody(tool, emptied, recorded, declared).edits).toEqual({ variables: { customer: "" } });
+});

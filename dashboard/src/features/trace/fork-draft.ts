@@ -2,6 +2,8 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { lastText, type RunInput, withLastText } from "../../../../server/domain/run-input.ts";
 import { stepKinds } from "../../../../server/domain/step-kinds.ts";
+import type { Variable, VariableValue } from "../../../../server/domain/variable.ts";
+import { typedValue } from "../../entities/agent/variable-rows.ts";
 import { fieldsOf, isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 
 export const forkRules = ["recorded_then_live", "recorded_only", "live"] as const;
@@ -19,6 +21,8 @@ export interface ForkDraft {
   input: string;
   /** The recorded input; `input` edits its last text. */
   recordedInput: RunInput;
+  /** Values of the agent's variables, by name. */
+  values: Record<string, string>;
   /** Empty: as recorded. */
   model: string;
   instructions: string;
@@ -35,7 +39,10 @@ export function editableOf({ type }: Pick<TraceStep, "type">): Editable {
 }
 
 /** Draft without changes. */
-export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceStep): ForkDraft {
+export function recordedDraft(
+  run: Pick<Run, "input" | "origin"> & { variables?: Run["variables"] },
+  step: TraceStep,
+): ForkDraft {
   const { content, tool_calls } = fieldsOf(step.output);
   const isModel = editableOf(step) === "model";
   return {
@@ -44,6 +51,7 @@ export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceSte
     calls: jsonText(isModel ? askedCalls(tool_calls) : []),
     input: lastText(run.input),
     recordedInput: run.input,
+    values: Object.fromEntries(Object.entries(run.variables ?? {}).map(([name, value]) => [name, String(value)])),
     model: "",
     instructions: "",
     isCurrent: false,
@@ -92,16 +100,29 @@ function isSame(a: string, b: string): boolean {
   return left.fault === null && right.fault === null && JSON.stringify(left.value) === JSON.stringify(right.value);
 }
 
-/** Request body with only the fields that differ from the recording. */
-export function forkBody(step: TraceStep, draft: ForkDraft, recorded: ForkDraft) {
+/** Request body with only the fields that differ from the recording. `declared` are the variables of the agent. */
+export function forkBody(step: TraceStep, draft: ForkDraft, recorded: ForkDraft, declared: readonly Variable[] = []) {
   const { model, instructions, input, tools, isCurrent } = draft;
+  const variables = changedValues(draft, recorded, declared);
   const edits = {
     ...(isOutputChanged(draft, recorded) && outputEdit(step, draft)),
     ...(instructions.trim() && { instructions }),
     ...(model.trim() && { model: model.trim() }),
     ...(input !== recorded.input && { input: withLastText(recorded.recordedInput, input) }),
+    ...(Object.keys(variables).length > 0 && { variables }),
   };
   return { step_index: step.step_index, edits, tools, ...(isCurrent && { agent: "current" }) };
+}
+
+/** Returns the values that differ from the recorded ones, as values of their types. */
+function changedValues(
+  { values }: Pick<ForkDraft, "values">,
+  recorded: Pick<ForkDraft, "values">,
+  declared: readonly Variable[],
+): Record<string, VariableValue> {
+  const textOf = (texts: Record<string, string>, name: string) => (Object.hasOwn(texts, name) ? texts[name] : "") ?? "";
+  const changed = declared.filter(({ name }) => textOf(values, name) !== textOf(recorded.values, name));
+  return Object.fromEntries(changed.map(({ name, type }) => [name, typedValue(type, textOf(values, name))]));
 }
 
 function outputEdit(step: TraceStep, { output, isError, calls }: ForkDraft) {

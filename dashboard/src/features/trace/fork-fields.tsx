@@ -1,5 +1,7 @@
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { Variable } from "../../../../server/domain/variable.ts";
+import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { CodeEditor } from "../../ui/editor/code-editor.tsx";
 import { Button } from "../../ui/forms/button.tsx";
@@ -12,11 +14,13 @@ interface ForkFieldsProps {
   run: Run;
   step: TraceStep;
   draft: ForkDraft;
+  /** The variables of the fork's agent. */
+  variables: readonly Variable[];
   onChange: (part: Partial<ForkDraft>) => void;
 }
 
 /** Collapsed fields for other changes, and the rule for later tool calls. */
-export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
+export function ForkFields({ run, step, draft, variables, onChange }: ForkFieldsProps) {
   const { mode } = useWorkspace();
   const isImport = run.origin === "import";
   const labels: Record<ForkRule, string> = {
@@ -34,7 +38,7 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
     <>
       <details>
         <summary className="w-fit font-medium text-muted hover:text-ink">
-          Also change the model, instructions or input
+          Also change the model, instructions{variables.length > 0 ? ", input or variables" : " or input"}
         </summary>
         <div className="flex flex-col gap-4 pt-3">
           <Field
@@ -54,6 +58,11 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
             onText={(instructions) => onChange({ instructions })}
           />
           <TextArea label="Input" value={draft.input} onChange={(event) => onChange({ input: event.target.value })} />
+          <DeclaredVariables
+            variables={variables}
+            texts={draft.values}
+            onText={(name, text) => onChange({ values: { ...draft.values, [name]: text } })}
+          />
           {!isImport && (
             <label className="flex items-center gap-2">
               <input

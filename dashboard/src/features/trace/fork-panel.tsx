@@ -20,6 +20,7 @@ import { draftFaults, editableOf, type ForkDraft, forkBody, isOutputChanged, rec
 import { type ForkEstimate, forkEstimate, type Unpriced } from "./fork-estimate.ts";
 import { ForkFields, ForkOutput } from "./fork-fields.tsx";
 import type { ForkSlot } from "./found-trace.tsx";
+import { useForkVariables } from "./use-fork-variables.ts";
 
 /** Form that forks a run after a step with changes. */
 export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSlot) {
@@ -32,7 +33,8 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
     () => form.current?.querySelector<HTMLElement>("textarea, [role=textbox], input, button[type=submit]")?.focus(),
     [],
   );
-  const body = forkBody(step, draft, recorded);
+  const variables = useForkVariables(run, draft.isCurrent);
+  const body = forkBody(step, draft, recorded, variables);
   const path = `/runs/${encodeURIComponent(run.id)}/fork`;
   const create = useMutation({
     mutationFn: () => postOnce<Run>(resourceUrl(at, path), body),
@@ -81,7 +83,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
                 onRestore={() => change({ output: recorded.output, calls: recorded.calls, isError: recorded.isError })}
               />
             )}
-            <ForkFields run={run} step={step} draft={draft} onChange={change} />
+            <ForkFields run={run} step={step} draft={draft} variables={variables} onChange={change} />
             <FoldedCode name="fork" request={{ method: "POST", path: `/v1${path}`, body }} />
           </>
         )}

@@ -32,3 +32,20 @@ test("a filter is a list of conditions in JSON", () => {
   const filter = [{ path: "body.action", in: ["opened"] }];
   expect(orderOf({ ...draftOf(), filter: JSON.stringify(filter) }, "agt_1").filter).toEqual(filter);
 });
+
+test("variables are templates or values of their types, and none is sent while the agent's are unknown", () => {
+  const declared = [
+    { name: "customer", type: "string" },
+    { name: "days", type: "integer" },
+    { name: "amount", type: "number" },
+    { name: "vip", type: "boolean" },
+  ] as const;
+  const values = { customer: "7", days: "14", amount: "{{body.amount}}", vip: "", gone: "x" };
+  const draft = { ...draftOf(), values };
+  expect(orderOf(draft, "agt_1", declared).variables).toEqual({ customer: "7", days: 14, amount: "{{body.amount}}" });
+  expect(orderOf(draft, "agt_1")).not.toHaveProperty("variables");
+  // An agent without variables takes none, and one that never had any is not told.
+  expect(orderOf(draft, "agt_1", []).variables).toBeNull();
+  expect(orderOf(draftOf(), "agt_1", [])).not.toHaveProperty("variables");
+  expect(orderOf(draftOf(), "agt_1", declared).variables).toBeUndefined();
+});

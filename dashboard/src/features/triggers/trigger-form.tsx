@@ -1,6 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import type { Trigger } from "../../../../server/domain/api-types/trigger.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import type { CreateTrigger } from "../../../../server/resources/triggers/schema.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
 import { AutomationForm } from "../../entities/automation/automation-form.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
@@ -37,7 +40,7 @@ export function TriggerForm({
     first: () => draftOf(trigger),
     check: ({ filter }) => ({ filter: filterFault(filter, readJson) }),
     send: (draft): Promise<Trigger> => {
-      const order = orderOf(draft, agents[0]?.value ?? "");
+      const order = orderOf(draft, agents[0]?.value ?? "", declared);
       const { verification: _, ...change } = order;
       return trigger ? triggerApi.change(at, trigger.id, change) : triggerApi.create(at, order);
     },
@@ -46,9 +49,11 @@ export function TriggerForm({
       onDone(done);
     },
   });
-  const { draft, text } = form;
+  const { draft, set, text } = form;
   const agents = useAgentChoices(draft.agent_id);
-  const body = orderOf(draft, agents[0]?.value ?? "");
+  const chosen = draft.agent_id || (agents[0]?.value ?? "");
+  const declared = useQuery({ ...agentApi.one(at, chosen), enabled: chosen !== "" }).data?.variables;
+  const body = orderOf(draft, chosen, declared);
   const isShared = draft.verification === "shared_secret";
   return (
     <AutomationForm
@@ -87,6 +92,19 @@ export function TriggerForm({
         maxLength={limits.trigger_template_length}
         {...text("input")}
       />
+      {declared && declared.length > 0 && (
+        <fieldset className="flex min-w-0 flex-col gap-4">
+          <legend className="pb-2 font-medium">Variables of the agent</legend>
+          <p className="text-xs text-muted">
+            Each is a template, such as {"{{body.customer.name}}"}, or a value for all events. Empty: the default.
+          </p>
+          <DeclaredVariables
+            variables={declared}
+            texts={draft.values}
+            onText={(name, value) => set({ values: { ...draft.values, [name]: value } })}
+          />
+        </fieldset>
+      )}
       <details className="min-w-0">
         <summary className="w-fit font-medium text-muted hover:text-ink">Filter, repeats, thread and user</summary>
         <div className="flex flex-col gap-4 pt-3">

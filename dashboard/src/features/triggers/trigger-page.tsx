@@ -106,7 +106,7 @@ function TriggerHead({ trigger, onAct }: { trigger: Trigger; onAct: (act: Trigge
 
 /** How events become runs. */
 function TriggerRule({ trigger }: { trigger: Trigger }) {
-  const { input, filter, dedupe, thread, user, rate_limit_per_minute } = trigger;
+  const { input, variables, filter, dedupe, thread, user, rate_limit_per_minute } = trigger;
   const places = Object.entries({ "Id of an event": dedupe, Thread: thread, User: user });
   return (
     <AutomationRule label="Rule">
@@ -116,6 +116,16 @@ function TriggerRule({ trigger }: { trigger: Trigger }) {
           {input ?? "The whole event, marked as untrusted"}
         </p>
       </div>
+      {variables && (
+        <div>
+          <h2 className="mb-1 text-xs font-medium text-muted">Variables</h2>
+          {Object.entries(variables).map(([name, value]) => (
+            <p key={name} className="wrap-anywhere">
+              <code>{name}</code> is {String(value)}
+            </p>
+          ))}
+        </div>
+      )}
       {filter.length > 0 && (
         <div>
           <h2 className="mb-1 text-xs font-medium text-muted">Filter</h2>

@@ -1,5 +1,5 @@
 import type { SkillTool } from "../../../domain/agent-snapshot.ts";
-import { type SkillOperation, skillFile } from "../../../domain/skills.ts";
+import { frontMatterIn, type SkillOperation, skillFile, withLineFeeds } from "../../../domain/skills.ts";
 import type { Asks } from "../messages.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
 import { readSkillFile } from "./read-skill-file.ts";
@@ -72,18 +72,14 @@ async function textOfFile({ pinned, files }: Order, path: string, { ask }: ToolC
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replaceAll("\r\n", "\n");
+    return withLineFeeds(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     return null;
   }
 }
 
 /** Number of lines of the front matter, which the model knows already. */
-function headLines(text: string): number {
-  const lines = text.split("\n");
-  const end = lines.findIndex((line, at) => at > 0 && /^---[ \t]*$/.test(line));
-  return end + 1;
-}
+const headLines = (text: string): number => frontMatterIn(text)?.lines ?? 0;
 
 /** Returns the lines from this one on, cut to what one call brings, with a note that says how to read on. */
 function linesOf(text: string, first: number, path: string): string {
