@@ -117,6 +117,7 @@ export function createOpenStreams() {
   }
 
   return {
+    isRead: (runId: string): boolean => open.has(runId),
     /** Opens a stream: of a whole run, or from the first message after a journal position, where the others end. */
     open(runId: string, after: number | null): ChatStream {
       const streams = open.get(runId) ?? new Set();

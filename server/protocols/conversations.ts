@@ -191,10 +191,14 @@ export function createConversations({
     return { runId: String(id), steered: null };
   }
 
-  /** Returns the active run of a thread if it takes messages: one of this agent that asks its client for nothing. */
+  /**
+   * Returns the active run of a thread if it takes messages: one of this agent that asks its client for nothing. The
+   * client of a run that nobody reads here has stopped it, and goes on with something else.
+   */
   function runAtWork({ principal, agentId }: Talk, threadId: string): string | null {
     const [first] = runs.inThread(principal, threadId);
-    return first && first.agent_id === agentId && first.status !== "requires_action" ? first.id : null;
+    if (!first || first.agent_id !== agentId || first.status === "requires_action") return null;
+    return openStreams.isRead(first.id) ? first.id : null;
   }
 
   /** Sends a message to the run that is at work. If that has ended meanwhile, the message starts a run. */

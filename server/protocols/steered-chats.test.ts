@@ -180,6 +180,23 @@ describe("AI SDK", () => {
     expect((await owner.get("/v1/runs")).body.data).toHaveLength(1);
   });
 
+  test("a message after the user has stopped reading cancels the run and starts another", async () => {
+    const { owner, agent } = await opened([{ ...slow, delta_ms: 60_000 }]);
+    const body = JSON.stringify({ id: "chat", trigger: "submit-message", messages: [userSays("Count.")] });
+    const headers = { authorization: `Bearer ${owner.key.secret}`, "content-type": "application/json" };
+    const address = `http://localhost/ui/v1/agents/${agent}/chat`;
+    const response = await server.app.handle(new Request(address, { method: "POST", headers, body }));
+    const reader = response.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    const run = await pollFirst<Json>(owner, "/v1/runs");
+    expect(run.status).toBe("in_progress");
+    const second = send(owner, agent, { messages: [userSays("Count."), userSays("Else.")] });
+    expect((await settledRun(server, owner, run.id)).status).toBe("cancelled");
+    await owner.delete(`/ui/v1/agents/${agent}/chat/chat/stream`);
+    expect((await second).parts[0].messageId).not.toStartWith(run.id);
+  });
+
   test("two messages to a run at work are both taken, and the answer comes once, after the second", async () => {
     const { owner, agent } = await opened([slow, { text: "Five." }]);
     const first = send(owner, agent, { messages: [userSays("Count.")] });

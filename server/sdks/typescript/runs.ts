@@ -93,7 +93,8 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
 
   /**
    * Runs an agent to its end and returns the run. Calls `tools` for client tools and `decide` for approvals, also for
-   * those of subagents. Each call is answered once, across lost connections and server restarts.
+   * those of subagents. Each call is answered once, across lost connections and server restarts. If the run is paused,
+   * waits until it is resumed: `onEvent` gets `run.paused`.
    *
    * @throws {RunFailedError} The run failed or was cancelled.
    * @throws {RunnelError} The run asks for a tool that is not in `tools`, or for a decision without `decide`. It keeps
@@ -120,9 +121,13 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     const body = { ...fields, agent_id: typeof agent === "string" ? agent : agent.id, input };
     const events = this.stream(body as unknown as Body, { ...request, idempotencyKey, patienceMs, silenceMs, slim });
     const answering = onceEach({ tools, decide, signal });
+    let isFirst = true;
     for await (const event of events) {
       onEvent?.(event);
-      if (event.event === "run.requires_action") await this.#answerAll(events.runId!, tools, answering, request);
+      // The run that a message was sent to (`if_thread_busy`) may have asked before.
+      const mayWait = event.event === "run.requires_action" || (isFirst && event.event !== "run.created");
+      isFirst = false;
+      if (mayWait) await this.#answerAll(events.runId!, tools, answering, request);
     }
     const run = await this.client.json<Run>("GET", `/v1/runs/${events.runId}`, request);
     if (run.status !== "completed") throw new RunFailedError(run);

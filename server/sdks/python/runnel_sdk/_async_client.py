@@ -491,17 +491,20 @@ class AsyncRunsBase:
     ) -> Any:
         events = AsyncRunStream(self._client, body=body, idempotency_key=idempotency_key, patience=patience)
         answers: Dict[Tuple[str, str], Any] = {}
+        is_first = True
         async with events:
             async for event in events:
                 if on_event:
                     await settled(on_event(event))
-                if event.event == "run.requires_action":
+                action = event.data.required_action if event.event == "run.requires_action" else None
+                if is_first and event.event != "run.created":
+                    # The run that a message was sent to (``if_thread_busy``) may have asked before.
+                    action = await self._required_action(str(events.run_id), patience)
+                is_first = False
+                if action:
                     # A call is listed again when others of its step were answered elsewhere; it is made once.
                     calls = await self._without_webhooks(
-                        str(events.run_id),
-                        event.data.required_action.submit_tool_outputs.tool_calls,
-                        tools or {},
-                        patience,
+                        str(events.run_id), action.submit_tool_outputs.tool_calls, tools or {}, patience
                     )
                     if not calls:
                         continue
@@ -515,6 +518,9 @@ class AsyncRunsBase:
         if run.status != "completed":
             raise RunFailedError(run)
         return run
+
+    async def _required_action(self, run_id: str, patience: float) -> Any:
+        return (await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=patience)).required_action
 
     async def _without_webhooks(
         self, run_id: str, calls: List[Any], tools: Mapping[str, Any], patience: float
