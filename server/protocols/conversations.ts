@@ -128,7 +128,7 @@ export function createConversations({
   async function say(
     talk: Talk,
     chat: ChatMessage,
-    run: object,
+    run: Record<string, unknown>,
     rename: Rename = (param) => param,
   ): Promise<Answering> {
     if ("stream" in run && run.stream)
@@ -161,18 +161,20 @@ export function createConversations({
     talk: Talk,
     there: string,
     { keep, isRewound = false, input }: ChatMessage,
-    run: object,
+    run: Record<string, unknown>,
     rename: Rename,
   ): Promise<Answering> {
     const thread_id = keep === undefined ? there : await truncateThread(talk, there, keep);
     const isCut = thread_id !== there;
-    const mayReplace = { if_thread_busy: "cancel_previous", ...run, thread_id };
-    const maySteer = isCut || isRewound || "if_thread_busy" in run ? null : { ...run, thread_id, input };
-    if (maySteer && previousRunId(talk.request, talk.principal)) return repeat(talk, maySteer, mayReplace, rename);
-    const atWork = maySteer && runAtWork(talk, there);
-    if (atWork) return steer(talk, atWork, maySteer, rename);
+    const { if_thread_busy } = run;
+    const ownRun = { ...run, thread_id, if_thread_busy: if_thread_busy ?? "cancel_previous" };
+    const message = { ...run, thread_id, input, if_thread_busy: "steer" };
+    const maySteer = !isCut && !isRewound && if_thread_busy === undefined;
+    if (maySteer && previousRunId(talk.request, talk.principal)) return repeat(talk, message, ownRun, rename);
+    const atWork = maySteer ? runAtWork(talk, there) : null;
+    if (atWork !== null) return steer(talk, atWork, message, rename);
     // Move the chat to its new thread only once its run exists, so that a refused run removes nothing.
-    const { id } = await must(talk, "POST", "/v1/runs", mayReplace, rename).catch(async (error) => {
+    const { id } = await must(talk, "POST", "/v1/runs", ownRun, rename).catch(async (error) => {
       if (isCut) await chats.drop(talk.principal, thread_id);
       throw error;
     });
@@ -181,11 +183,11 @@ export function createConversations({
   }
 
   /** Sends a message again as it was sent before: to the run that was at work then, or for a run of its own. */
-  async function repeat(talk: Talk, steering: object, replacing: object, rename: Rename): Promise<Answering> {
+  async function repeat(talk: Talk, message: object, ownRun: object, rename: Rename): Promise<Answering> {
     const key = talk.request.headers.get("idempotency-key");
     const send = (body: object) => must(talk, "POST", "/v1/runs", body, rename, key);
-    const { id } = await send({ ...steering, if_thread_busy: "steer" }).catch((error) => {
-      if (isRefusal(error, "idempotency_key_reused")) return send(replacing);
+    const { id } = await send(message).catch((error) => {
+      if (isRefusal(error, "idempotency_key_reused")) return send(ownRun);
       throw error;
     });
     return { runId: String(id), steered: null };
@@ -202,13 +204,13 @@ export function createConversations({
   }
 
   /** Sends a message to the run that is at work. If that has ended meanwhile, the message starts a run. */
-  const steer = (talk: Talk, atWork: string, run: object, rename: Rename): Promise<Answering> =>
+  const steer = (talk: Talk, atWork: string, message: object, rename: Rename): Promise<Answering> =>
     // One after the other, so that each has its own place in the journal.
     oneByOne(atWork, async () => {
       // Opened before: the message may reach the earlier streams before this request goes on.
       const stream = openStreams.open(atWork, journal.head(atWork)?.seq ?? 0);
       try {
-        const { id } = await must(talk, "POST", "/v1/runs", { ...run, if_thread_busy: "steer" }, rename);
+        const { id } = await must(talk, "POST", "/v1/runs", message, rename);
         if (id === atWork) return { runId: atWork, steered: stream };
         openStreams.remove(atWork, stream);
         return { runId: String(id), steered: null };
