@@ -203,6 +203,10 @@ describe("the Python client", () => {
       expect((await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
     });
 
+  forBoth("tells of a message and of a pause, and waits until the run is resumed", async (client, kind) => {
+    expect(await client.run(["pause"], kind)).toEqual(done);
+  });
+
   forBoth("follows a run from where somebody was", async (client, kind) => {
     const agent_id = await createAgent(server, "test/echo");
     const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Hello" });

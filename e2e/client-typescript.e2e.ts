@@ -43,12 +43,15 @@ const start = (name: string, program: Program, args: Json = null, options: objec
 const isRun = ({ method, path }: { method: string; path: string }): boolean => method === "POST" && path === "/v1/runs";
 const isEvents = ({ path }: { path: string }): boolean => /^\/v1\/runs\/run_\w+\/events/.test(path);
 
+/** Returns the event's place in the journal. A request within an answer has the length of the text before it, too. */
+const seqOf = ({ id }: Json): number => Number.parseInt(id, 10);
+
 /** Expects every journaled event once and in order, one end, and the run's text. */
 async function expectWhole({ runId, events, text }: Json): Promise<void> {
   const { data } = (await server.get(`/v1/runs/${runId}/events?limit=100`)).body;
   const journaled = events.filter(({ event }: Json) => event !== "token");
   expect(journaled.map(({ event }: Json) => event)).toEqual(data.map(({ event }: Json) => event));
-  expect(journaled.map(({ id }: Json) => Number(id))).toEqual(data.map(({ seq }: Json) => seq));
+  expect(journaled.map(seqOf)).toEqual(data.map(({ seq }: Json) => seq));
   const ends = events.filter(({ event }: Json) => ["run.completed", "run.failed"].includes(event));
   expect(ends).toEqual([events.at(-1)]);
   expect(text).toBe((await server.get(`/v1/runs/${runId}`)).body.output);
@@ -61,6 +64,18 @@ const readStream: Program = async ({ runnel, args, say }) => {
   const events: Json[] = [];
   for await (const { event, id } of stream) {
     events.push({ event, id });
+    say(event);
+  }
+  return { runId: stream.runId, events, text: stream.text };
+};
+
+/** Reads a stream to its end, with the text of each event. */
+const readPieces: Program = async ({ runnel, args, say }) => {
+  const { body, follow, options } = args;
+  const stream = follow ? runnel.runs.follow(follow, options) : runnel.runs.stream(body, options);
+  const events: Json[] = [];
+  for await (const { event, id, data } of stream) {
+    events.push({ event, id, delta: data.delta });
     say(event);
   }
   return { runId: stream.runId, events, text: stream.text };
@@ -311,6 +326,33 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect((await after(whole.events.at(-1).id)).events).toEqual([]);
     });
 
+    test("through a message and a pause, and from any position between them", async () => {
+      const agent_id = await createScripted(server, [{ text: wordsOf(60), delta_ms: 25 }, { text: "Done." }]);
+      const running = start(name, readPieces, { body: { agent_id, input: "Go" } });
+      await running.heard(12);
+      const { id } = (await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data[0];
+      expect((await server.post(`/v1/runs/${id}/messages`, { role: "user", content: "More." })).status).toBe(200);
+      expect((await server.post(`/v1/runs/${id}/pause`, {})).status).toBe(200);
+      for (let words: Json[] = []; !words.includes("run.paused"); ) words = await running.heard(words.length + 1);
+      await server.post(`/v1/runs/${id}/resume`, {});
+      const whole = await running.result;
+      await expectWhole(whole);
+      const journaled = whole.events
+        .map(({ event }: Json) => event)
+        .filter((event: string) => /steer|pause|resume/.test(event));
+      expect(journaled).toEqual(["run.steered", "run.pause_requested", "run.paused", "run.resumed"]);
+      const asRead = (events: Json[]) => [
+        events.filter(({ event }) => event !== "token").map(seqOf),
+        events.map(({ delta }) => delta).join(""),
+      ];
+      const place = whole.events.findIndex(({ event }: Json) => event === "run.steered");
+      for (const at of [place - 1, place, place + 2, whole.events.length - 3]) {
+        const options = { lastEventId: whole.events[at].id };
+        const { events } = await start(name, readPieces, { follow: id, options }).result;
+        expect([at, ...asRead(events)]).toEqual([at, ...asRead(whole.events.slice(at + 1))]);
+      }
+    });
+
     test("and reports at once an unknown run or an unreachable server", async () => {
       const program: Program = async ({ library, runnel }) => {
         const nameOf = (stream: Json) => stream.done().catch((error: Error) => error.name);
@@ -507,6 +549,46 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect([run.status, called]).toEqual(["completed", 1]);
       expect(await outputsOf(run.id)).toEqual([["completed", 1, undefined]]);
       expect(lost).toBeGreaterThan(2);
+    });
+
+    test("and whose message steers a run answers the calls for which that run waits", async () => {
+      const tool = `asked_${unique()}`;
+      const agent_id = await createAsking({ [tool]: {} }, calls(tool));
+      const thread_id = (await server.post("/v1/threads", {})).body.id;
+      const { id } = await runToEnd(server, agent_id, { thread_id });
+      const program: Program = async ({ runnel, args: { agent_id, thread_id, tools } }) => {
+        const functions = Object.fromEntries(tools.map((name: string) => [name, () => "blue"]));
+        const options = { thread_id, if_thread_busy: "steer", tools: functions };
+        const run = await runnel.runs.run(agent_id, "More.", options).catch((error: Error) => error);
+        return [run.id ?? run.name, run.status ?? run.message];
+      };
+      const without = await start(name, program, { agent_id, thread_id, tools: [] }).result;
+      expect(without).toEqual(["RunnelError", expect.stringContaining(tool)]);
+      expect(await start(name, program, { agent_id, thread_id, tools: [tool] }).result).toEqual([id, "completed"]);
+    });
+
+    test("tells of a pause, waits until the run is resumed, and answers the calls after it", async () => {
+      const tool = `paused_${unique()}`;
+      const agent_id = await createAsking({ [tool]: {} }, calls(tool));
+      const program: Program = async ({ runnel, args: { agent_id, tool }, say }) => {
+        const answer = async (_: Json, { id }: Json) => {
+          const run = (await runnel.runs.list({ agent_id, limit: 1 })).data[0];
+          await runnel.runs.steer(run.id, { role: "user", content: "Hurry." });
+          await runnel.runs.pause(run.id);
+          return id;
+        };
+        const onEvent = ({ event, data }: Json) => event === "run.paused" && say(data.id);
+        const run = await runnel.runs.run(agent_id, "Go", { tools: { [tool]: answer }, onEvent });
+        return [
+          run.status,
+          run.messages.map(({ content }: Json) => content).filter((text: string) => text === "Hurry."),
+        ];
+      };
+      const running = start(name, program, { agent_id, tool });
+      const [id] = await running.heard(1);
+      expect((await server.get(`/v1/runs/${id}`)).body.status).toBe("paused");
+      await server.post(`/v1/runs/${id}/resume`, {});
+      expect(await running.result).toEqual(["completed", ["Hurry."]]);
     });
 
     test("continues when another client has answered, and stops when the run is cancelled", async () => {

@@ -470,6 +470,24 @@ test("stopping ends the run", async ({ page }) => {
   await expect(chat(page).getByText("Stopped.")).toBeVisible();
 });
 
+test("a message waits for its turn while another page of the same conversation is being answered", async ({ page }) => {
+  const agent_id = await createScripted(server, [{ text: wordsOf(30), delta_ms: 80 }]);
+  const thread = (await server.post("/v1/threads", { user_id: "ada" })).body.id;
+  const attributes = `token="${await makeToken(agent_id)}" thread="${thread}"`;
+  const other = await page.context().newPage();
+  for (const one of [page, other]) {
+    await open(one, agent_id, attributes);
+    await expect(chat(one).getByText("Ask something to begin.")).toBeVisible();
+  }
+  await say(page, "Count.");
+  await expect(chat(page).getByText(wordsOf(3))).toBeVisible();
+  await say(other, "Once more.");
+  await expect(status(other)).toHaveText("Waiting for its turn.");
+  for (const one of [page, other])
+    await expect(chat(one).locator(".text")).toHaveText(wordsOf(30), { timeout: 20_000 });
+  await other.close();
+});
+
 test("a token that expires in the middle of an answer is replaced by the page, and no character is lost or doubled", async ({
   page,
 }) => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgent, createScripted, createTool } from "./fixtures.ts";
 import { type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
+import { wordsOf } from "./model-server.ts";
 import { shownIn, uiModules, writePrograms } from "./ui-clients.ts";
 
 // Third-party clients of user interfaces outside of a browser, unmodified, over TLS.
@@ -22,6 +23,8 @@ describe.skipIf(!modules)("with its real client", () => {
       "ag-ui.mjs": shownIn("ag-ui", "javascript"),
       "tanstack.mjs": shownIn("ag-ui", "js"),
       "whole.mjs": whole,
+      "second-ai-sdk.mjs": secondOfAiSdk,
+      "second-ag-ui.mjs": secondOfAgUi,
     });
   });
   afterAll(async () => {
@@ -49,6 +52,31 @@ describe.skipIf(!modules)("with its real client", () => {
   test("the chat of TanStack AI, as the page shows it, gets an agent's answer", async () => {
     expect(await run("tanstack.mjs", await createAgent(server, "test/echo"))).toBe("Hello!");
   });
+
+  /** An agent that counts long enough for a second message. */
+  const counting = () => createScripted(server, [{ text: wordsOf(60), delta_ms: 25 }, { text: "Done." }]);
+  const answers = [
+    ["user", "Count."],
+    ["assistant", wordsOf(60)],
+    ["user", "And then?"],
+    ["assistant", "Done."],
+  ];
+
+  test("a second message of `useChat` is answered by the same run, after the first answer, also after a reload", async () => {
+    const agent = await counting();
+    const { messages, reloaded, status } = JSON.parse(await run("second-ai-sdk.mjs", agent));
+    expect({ messages, reloaded, status }).toEqual({ messages: answers, reloaded: answers, status: "ready" });
+    expect((await server.get(`/v1/runs?agent_id=${agent}`)).body.data).toHaveLength(1);
+  });
+
+  test.each(["@ag-ui/client", "ag-ui-client-0"])(
+    "a second message of %s is answered by the same run",
+    async (client) => {
+      const agent = await counting();
+      expect(JSON.parse(await run("second-ag-ui.mjs", agent, client))).toEqual({ messages: answers, told: answers });
+      expect((await server.get(`/v1/runs?agent_id=${agent}`)).body.data).toHaveLength(1);
+    },
+  );
 
   test.each([
     ["@ag-ui/client", "1.0"],
@@ -107,4 +135,45 @@ process.stdout.write(JSON.stringify({
   text: agent.messages.at(-1).content,
   told: later.messages.map(({ role }) => role),
 }));
+`;
+
+const secondOfAiSdk = `
+import { Chat } from "@ai-sdk/react";
+import { DefaultChatTransport } from "ai";
+
+const api = process.env.RUNNEL_URL + "/ui/v1/agents/" + process.env.AGENT + "/chat";
+const headers = { Authorization: "Bearer " + process.env.RUNNEL_API_KEY };
+const id = crypto.randomUUID();
+const chat = new Chat({ id, transport: new DefaultChatTransport({ api, headers }) });
+const shown = (messages) => messages.map(({ role, parts }) => [
+  role,
+  parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
+]);
+const first = chat.sendMessage({ text: "Count." });
+while (!(shown(chat.messages)[1]?.[1].length > 20)) await new Promise((resolve) => setTimeout(resolve, 10));
+await chat.sendMessage({ text: "And then?" });
+await first;
+const { messages } = await (await fetch(api + "/" + id, { headers })).json();
+process.stdout.write(JSON.stringify({ messages: shown(chat.messages), reloaded: shown(messages), status: chat.status }));
+`;
+
+const secondOfAgUi = `
+const { HttpAgent } = await import(process.argv[2]);
+
+const config = {
+  url: process.env.RUNNEL_URL + "/ag-ui/v1/agents/" + process.env.AGENT,
+  headers: { Authorization: "Bearer " + process.env.RUNNEL_API_KEY },
+  threadId: crypto.randomUUID(),
+};
+const agent = new HttpAgent(config);
+const shown = ({ messages }) => messages.map(({ role, content }) => [role, content]);
+agent.addMessage({ id: crypto.randomUUID(), role: "user", content: "Count." });
+const first = agent.runAgent();
+while (!(agent.messages[1]?.content?.length > 20)) await new Promise((resolve) => setTimeout(resolve, 10));
+agent.addMessage({ id: crypto.randomUUID(), role: "user", content: "And then?" });
+await agent.runAgent();
+await first;
+const later = new HttpAgent(config);
+await later.runAgent();
+process.stdout.write(JSON.stringify({ messages: shown(agent), told: shown(later) }));
 `;

@@ -401,7 +401,8 @@ export class RunnelChat extends HTMLElement {
           agent_id: this.#agent,
           input: inputOf(text || (pictures.length > 0 ? "" : names.join(", ")), pictures),
           ...(file_ids.length > 0 && { file_ids }),
-          ...(this.#thread && { thread_id: this.#thread }),
+          // Another page of the same person may be waiting for its answer.
+          ...(this.#thread && { thread_id: this.#thread, if_thread_busy: "queue" }),
         });
       };
       const startResponse = await start(this.#given).catch((error) => {

@@ -1,5 +1,5 @@
 import { unaskedCall } from "../domain/error-messages.ts";
-import { AppError, tolerate } from "../domain/errors.ts";
+import { AppError, isRefusal, tolerate } from "../domain/errors.ts";
 import { notFound, orNull } from "../domain/not-found.ts";
 import type { RequiredCall } from "../domain/run-event.ts";
 import type { MessageRole } from "../domain/run-input.ts";
@@ -9,12 +9,15 @@ import { invalid } from "../http/errors.ts";
 import type { ApiResponse, ProtocolAccess } from "../http/internal-client.ts";
 import { readRows as readPages } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
+import { createKeyedMutex } from "../lib/keyed-mutex.ts";
+import type { TextSource } from "../lib/sse.ts";
 import type { AgentResolver } from "../resources/labels/module.ts";
 import type { ThreadStore } from "../resources/threads/store.ts";
+import type { CreateRun } from "../runs/schema.ts";
 import type { RunStore } from "../runs/store.ts";
 import type { OpenSseResponse } from "../runs/stream/sse-response.ts";
-import type { EventEncoder } from "../runs/stream/stream.ts";
 import type { Journal } from "../storage/journal/journal.ts";
+import { type ChatEncoder, type ChatStream, createOpenStreams } from "./chat-streams.ts";
 import { readNamedAgent } from "./named-agent.ts";
 
 export interface ConversationDeps extends ProtocolAccess {
@@ -53,6 +56,26 @@ export interface StreamedRun {
   answers: boolean;
 }
 
+/** A message of the user, for a chat. */
+interface ChatMessage {
+  /** Client's id of the chat. */
+  id: string;
+  userId: string | null;
+  /** Run after which the thread's messages are removed, null for all of them; undefined: none are. */
+  keep?: string | null;
+  /** True if the message replaces another one, and is therefore no message to a run that is at work. */
+  isRewound?: boolean;
+  /** The message, for a run that is at work. */
+  input: CreateRun["input"];
+}
+
+/** The run that answers a message. */
+export interface Answering {
+  runId: string;
+  /** Stream of the part that answers a message to a run at work; null: the run is the message's own. */
+  steered: ChatStream | null;
+}
+
 /** Renames a parameter of an API error to the client's name for it. */
 type Rename = (param: string) => string;
 
@@ -70,8 +93,18 @@ export function createConversations({
   journal,
   openStream,
 }: ConversationDeps) {
+  const openStreams = createOpenStreams();
+  const oneByOne = createKeyedMutex();
+
   /** Calls the API. Throws its error. */
-  async function must({ request }: Talk, method: string, path: string, body?: object, rename?: Rename, key?: null) {
+  async function must(
+    { request }: Talk,
+    method: string,
+    path: string,
+    body?: object,
+    rename?: Rename,
+    key?: string | null,
+  ) {
     const answer = await api(request, method, path, body, key);
     if (answer.status >= 400) throw refusalOf(answer, rename);
     return answer.body;
@@ -91,22 +124,23 @@ export function createConversations({
     return token?.run_id || chat === undefined ? null : chats.threadOf(talk.principal, nameOf(talk, chat, userId));
   }
 
-  /** Starts a run with the user's message. Removes the thread's messages after `keep` if that is given. */
+  /** Starts a run with the user's message, or sends it to the run that is at work. */
   async function say(
     talk: Talk,
-    chat: { id: string; userId: string | null; keep?: string | null },
-    run: object,
+    chat: ChatMessage,
+    run: Record<string, unknown>,
     rename: Rename = (param) => param,
-  ): Promise<string> {
+  ): Promise<Answering> {
     if ("stream" in run && run.stream)
       throw invalid(rename("stream"), "The answer is a stream of this protocol anyway.");
     const { principal, reference } = talk;
     const body = { ...run, agent_id: reference, ...(chat.userId !== null && { user_id: chat.userId }) };
     // Let the API refuse it, so that no thread is left behind.
-    if (!mayRun(principal) || principal.token?.run_id) return (await must(talk, "POST", "/v1/runs", body, rename)).id;
+    if (!mayRun(principal) || principal.token?.run_id)
+      return { runId: (await must(talk, "POST", "/v1/runs", body, rename)).id, steered: null };
     const currentThread = await threadFor(talk, chat.id, chat.userId);
     try {
-      return await startRunIn(talk, currentThread, chat.keep, body, rename);
+      return await sayIn(talk, currentThread, chat, body, rename);
     } finally {
       chats.release(currentThread);
     }
@@ -123,18 +157,68 @@ export function createConversations({
       : chats.reserve(talk.principal, name);
   }
 
-  async function startRunIn(talk: Talk, there: string, keep: string | null | undefined, run: object, rename: Rename) {
+  async function sayIn(
+    talk: Talk,
+    there: string,
+    { keep, isRewound = false, input }: ChatMessage,
+    run: Record<string, unknown>,
+    rename: Rename,
+  ): Promise<Answering> {
     const thread_id = keep === undefined ? there : await truncateThread(talk, there, keep);
     const isCut = thread_id !== there;
-    const asked = { ...run, thread_id, if_thread_busy: "cancel_previous" };
+    const { if_thread_busy } = run;
+    const ownRun = { ...run, thread_id, if_thread_busy: if_thread_busy ?? "cancel_previous" };
+    const message = { ...run, thread_id, input, if_thread_busy: "steer" };
+    const maySteer = !isCut && !isRewound && if_thread_busy === undefined;
+    if (maySteer && previousRunId(talk.request, talk.principal)) return repeat(talk, message, ownRun, rename);
+    const atWork = maySteer ? runAtWork(talk, there) : null;
+    if (atWork !== null) return steer(talk, atWork, message, rename);
     // Move the chat to its new thread only once its run exists, so that a refused run removes nothing.
-    const { id } = await must(talk, "POST", "/v1/runs", asked, rename).catch(async (error) => {
+    const { id } = await must(talk, "POST", "/v1/runs", ownRun, rename).catch(async (error) => {
       if (isCut) await chats.drop(talk.principal, thread_id);
       throw error;
     });
     if (isCut) await moveChat(talk, there, thread_id, keep ?? null);
-    return String(id);
+    return { runId: String(id), steered: null };
   }
+
+  /** Sends a message again as it was sent before: to the run that was at work then, or for a run of its own. */
+  async function repeat(talk: Talk, message: object, ownRun: object, rename: Rename): Promise<Answering> {
+    const key = talk.request.headers.get("idempotency-key");
+    const send = (body: object) => must(talk, "POST", "/v1/runs", body, rename, key);
+    const { id } = await send(message).catch((error) => {
+      if (isRefusal(error, "idempotency_key_reused")) return send(ownRun);
+      throw error;
+    });
+    return { runId: String(id), steered: null };
+  }
+
+  /**
+   * Returns the active run of a thread if it takes messages: one of this agent that asks its client for nothing. The
+   * client of a run that nobody reads here has stopped it, and goes on with something else.
+   */
+  function runAtWork({ principal, agentId }: Talk, threadId: string): string | null {
+    const [first] = runs.inThread(principal, threadId);
+    if (!first || first.agent_id !== agentId || first.status === "requires_action") return null;
+    return openStreams.isRead(first.id) ? first.id : null;
+  }
+
+  /** Sends a message to the run that is at work. If that has ended meanwhile, the message starts a run. */
+  const steer = (talk: Talk, atWork: string, message: object, rename: Rename): Promise<Answering> =>
+    // One after the other, so that each has its own place in the journal.
+    oneByOne(atWork, async () => {
+      // Opened before: the message may reach the earlier streams before this request goes on.
+      const stream = openStreams.open(atWork, journal.head(atWork)?.seq ?? 0);
+      try {
+        const { id } = await must(talk, "POST", "/v1/runs", message, rename);
+        if (id === atWork) return { runId: atWork, steered: stream };
+        openStreams.remove(atWork, stream);
+        return { runId: String(id), steered: null };
+      } catch (error) {
+        openStreams.remove(atWork, stream);
+        throw error;
+      }
+    });
 
   /** Returns a thread that ends at `keep`, or at the beginning: a new one, unless this one ends there. */
   async function truncateThread(talk: Talk, threadId: string, keep: string | null): Promise<string> {
@@ -232,7 +316,7 @@ export function createConversations({
   }
 
   /**
-   * Returns the newest messages of a chat, oldest first. Of an active run only the user's: the rest is in its stream.
+   * Returns the newest messages of a chat, oldest first. Of an active run only its input: the rest is in its stream.
    */
   async function recorded(talk: Talk, chat: string | undefined, userId: string | null): Promise<ApiMessage[]> {
     const runId = underWay(talk, chat, userId);
@@ -241,9 +325,25 @@ export function createConversations({
     const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}?exclude=tool_calls`);
     const recordedMessages: ApiMessage[] = page.data.toReversed();
     const begin = recordedMessages.findIndex(({ role }) => role === "user");
-    const asked: ApiMessage[] = run.messages.filter(({ role }: ApiMessage) => role === "user");
+    const steeredIds = new Set(runId === null ? [] : steeredMessages(runId));
+    const asked: ApiMessage[] = run.messages.filter(
+      ({ id, role }: ApiMessage) => role === "user" && !steeredIds.has(id),
+    );
     return [...(begin < 0 ? [] : recordedMessages.slice(begin)), ...asked];
   }
+
+  /** Removes the stream if it cannot be opened. */
+  function opened(runId: string, stream: ChatStream, open: () => Response): Response {
+    try {
+      return open();
+    } catch (error) {
+      openStreams.remove(runId, stream);
+      throw error;
+    }
+  }
+
+  const steeredMessages = (runId: string): string[] =>
+    [...entriesOf(runId)].flatMap(({ event }) => (event.type === "run.steered" ? [event.message_id] : []));
 
   return {
     /** Authenticates a request for an agent. It counts as a read; the API requests that it makes are counted too. */
@@ -266,16 +366,20 @@ export function createConversations({
     /** Streams a run from a position to its end or its next question. */
     follow(
       { principal, request }: Talk,
-      runId: string,
+      { runId, steered }: Answering,
       from: number,
-      dialectOf: (of: StreamedRun) => EventEncoder,
+      dialectOf: (of: StreamedRun) => ChatEncoder,
       cancelOnLeave = false,
     ): Response {
-      const { seq, status } = runs.standing(principal, runId);
-      const answered = status === "requires_action" ? seq - 1 : seq;
-      const dialect = dialectOf({ run_id: runId, answered, answers: mayAnswer(principal) });
-      const place = { seq: from, anchor: null, offset: 0 };
-      const response = openStream(principal, runId, place, request, { noLongerValid, dialect, cancelOnLeave });
+      const stream = steered ?? openStreams.open(runId, null);
+      const response = opened(runId, stream, () => {
+        const { seq, status } = runs.standing(principal, runId);
+        const answered = status === "requires_action" ? seq - 1 : seq;
+        const dialect = stream.encode(dialectOf({ run_id: runId, answered, answers: mayAnswer(principal) }));
+        const place = { seq: from, anchor: null, offset: 0 };
+        const as = (texts: TextSource) => openStreams.until(texts, runId, stream);
+        return openStream(principal, runId, place, request, { noLongerValid, dialect, cancelOnLeave, as });
+      });
       response.headers.set("x-runnel-run-id", runId);
       return response;
     },

@@ -1,15 +1,20 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
 import type { RequiredCall } from "../../domain/run-event.ts";
-import type { EventEncoder } from "../../runs/stream/stream.ts";
+import type { ChatEncoder } from "../chat-streams.ts";
 import type { StreamedRun } from "../conversations.ts";
+
+interface KnownMessage {
+  id?: string;
+  toolCallId?: string;
+}
 
 interface Streamed extends Pick<StreamedRun, "run_id" | "answered" | "answers"> {
   threadId: string;
   /** Run id of the client. The run may have been started earlier, under another id. */
   runId: string;
   /** Messages that the client has. */
-  messages: readonly object[];
+  messages: readonly KnownMessage[];
   /** Calls with a result in `messages`. */
   results: ReadonlySet<string>;
   /** Calls that the client knows. */
@@ -43,7 +48,7 @@ interface Open {
 
 interface Message {
   id: string;
-  role: "assistant" | "tool";
+  role: "assistant" | "tool" | "user";
   content?: string;
   toolCallId?: string;
   toolCalls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
@@ -56,7 +61,7 @@ export const agUiTold = (threadId: string, runId: string, messages: readonly obj
   line({ type: "RUN_FINISHED", threadId, runId, outcome: { type: "success" } });
 
 /** Encodes a run as AG-UI events: each model call is an assistant message, and each step a step of the protocol. */
-export function agUiDialect(of: Streamed): EventEncoder {
+export function agUiDialect(of: Streamed): ChatEncoder {
   const { threadId, runId, run_id, answered, answers } = of;
   let isBegun = false;
   let open: Open | null = null;
@@ -67,14 +72,46 @@ export function agUiDialect(of: Streamed): EventEncoder {
   const steps = new Set<string>();
   /** Messages of this stream. */
   const streamedMessages: Message[] = [];
+  /** Messages before those. */
+  let knownMessages: readonly KnownMessage[] = of.messages;
+  /** Messages to the run that no model call has had yet. */
+  let steered: { id: string; role: "user"; content: string }[] = [];
   const announcedCalls = new Set(of.told);
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, reasoningTokens: 0, cachedInputTokens: 0 };
+  let usage = noUsage;
 
   function begin(): string {
     if (isBegun) return "";
     isBegun = true;
     const first = line({ type: "RUN_STARTED", threadId, runId, protocolVersion, metadata: { run_id } });
     return first + (of.snapshot ? line({ type: "MESSAGES_SNAPSHOT", messages: of.messages }) : "");
+  }
+
+  /** Begins behind the answer that the client's newest message has met: earlier texts come as a snapshot. */
+  function beginAfter(id: string): string {
+    const calls = new Set(streamedMessages.map(({ toolCallId }) => toolCallId));
+    const isStreamed = ({ id, toolCallId }: KnownMessage) =>
+      id?.startsWith(`${run_id}-`) || (toolCallId && calls.has(toolCallId));
+    knownMessages = of.messages.slice(0, -1).filter((message) => !isStreamed(message));
+    const newest = of.messages.at(-1);
+    if (newest) streamedMessages.push(newest as Message);
+    steered = steered.filter((message) => message.id !== id);
+    steps.clear();
+    usage = noUsage;
+    isBegun = false;
+    return begin() + snapshot();
+  }
+
+  const snapshot = (): string => line({ type: "MESSAGES_SNAPSHOT", messages: [...knownMessages, ...streamedMessages] });
+
+  /** Tells the client the messages to the run that the next model call has. */
+  function tellSteered(): string {
+    const texts = steered.map(({ id, content }) => {
+      const delta = content === "" ? "" : line({ type: "TEXT_MESSAGE_CONTENT", messageId: id, delta: content });
+      return `${line({ type: "TEXT_MESSAGE_START", messageId: id, role: "user" })}${delta}${line({ type: "TEXT_MESSAGE_END", messageId: id })}`;
+    });
+    streamedMessages.push(...steered);
+    steered = [];
+    return texts.join("");
   }
 
   function close(): string {
@@ -111,7 +148,7 @@ export function agUiDialect(of: Streamed): EventEncoder {
     const hasText = open !== null || streamedMessages.length > turn.from;
     const closed = close();
     streamedMessages.length = turn.from;
-    return hasText ? closed + line({ type: "MESSAGES_SNAPSHOT", messages: [...of.messages, ...streamedMessages] }) : "";
+    return hasText ? closed + snapshot() : "";
   }
 
   function call({ id, tool, arguments: args }: Pick<RequiredCall, "id" | "tool" | "arguments">): string {
@@ -181,19 +218,25 @@ export function agUiDialect(of: Streamed): EventEncoder {
   function count({ usage: of }: Extract<Frame, { event: "step.completed" }>["data"]): void {
     if (!of) return;
     const [input, output] = [of.input_tokens ?? 0, of.output_tokens ?? 0];
-    usage.inputTokens += input;
-    usage.outputTokens += output;
-    usage.totalTokens += input + output;
-    usage.reasoningTokens += of.reasoning_tokens ?? 0;
-    usage.cachedInputTokens += of.cached_input_tokens ?? 0;
+    usage = {
+      inputTokens: usage.inputTokens + input,
+      outputTokens: usage.outputTokens + output,
+      totalTokens: usage.totalTokens + input + output,
+      reasoningTokens: usage.reasoningTokens + (of.reasoning_tokens ?? 0),
+      cachedInputTokens: usage.cachedInputTokens + (of.cached_input_tokens ?? 0),
+    };
   }
 
   function encodeEvent(frame: Frame): string {
     switch (frame.event) {
       case "run.queued":
         return custom("queued", { position: frame.data.queue_position });
+      case "run.steered":
+        steered.push({ id: frame.data.message_id, role: "user", content: frame.data.content });
+        return "";
       case "step.started": {
         const { type, step_index } = frame.data;
+        const told = type === "model_call" ? close() + tellSteered() : close();
         if (type === "model_call")
           turn = {
             step: step_index,
@@ -202,7 +245,7 @@ export function agUiDialect(of: Streamed): EventEncoder {
             TEXT: 0,
             REASONING: 0,
           };
-        return close() + step(`${type} ${step_index}`, true);
+        return told + step(`${type} ${step_index}`, true);
       }
       case "step.restarted": {
         if (frame.data.step_index !== turn.step) return "";
@@ -243,6 +286,8 @@ export function agUiDialect(of: Streamed): EventEncoder {
   const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
 
   return {
+    begin: beginAfter,
+    finish: () => begin() + finish({ type: "success" }),
     event: (frame) => begin() + encodeEvent(frame),
     token: ({ kind, text }) => begin() + writeText(kind === "output" ? "TEXT" : "REASONING", text),
     // The text so far is incomplete.
@@ -251,6 +296,8 @@ export function agUiDialect(of: Streamed): EventEncoder {
     isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
   };
 }
+
+const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, reasoningTokens: 0, cachedInputTokens: 0 };
 
 const textOf = (output: unknown): string => (typeof output === "string" ? output : JSON.stringify(output ?? null));
 

@@ -11,6 +11,7 @@ import { sseHeaders } from "../../lib/sse.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 import {
+  type Answering,
   type ApiMessage,
   type ConversationDeps,
   createConversations,
@@ -50,15 +51,15 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
   ): Promise<Response> {
     if (!agents.has(talk.principal, talk.agentId)) throw notFound();
     const given = body.forwardedProps?.run ?? {};
-    const chat = { id: body.threadId, userId: userIn(body), ...(keep !== undefined && { keep }) };
+    const chat = { id: body.threadId, userId: userIn(body), input: run.input, ...(keep !== undefined && { keep }) };
     const renameParam = (param: string) => {
       const [field = ""] = param.split(/[.[]/);
       if (field === "input") return `messages[${place}]`;
       return field in given && !(field in run) ? `forwardedProps.run.${param}` : param;
     };
     const contextFields = talk.principal.token ? before(context, run.input) : instructed(context, given, run.input);
-    const runId = await conversations.say(talk, chat, { ...given, ...run, ...contextFields }, renameParam);
-    return follow(talk, body, runId, 0, []);
+    const answering = await conversations.say(talk, chat, { ...given, ...run, ...contextFields }, renameParam);
+    return follow(talk, body, answering, 0, []);
   }
 
   /**
@@ -84,7 +85,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     return follow(
       talk,
       body,
-      first.runId,
+      { runId: first.runId, steered: null },
       from,
       asked.map(({ id }) => id),
     );
@@ -97,13 +98,13 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     const messages = agUiMessages(await conversations.recorded(talk, threadId, userIn(body)));
     return under === null
       ? new Response(agUiTold(threadId, runId, messages), { headers: sseHeaders })
-      : follow(talk, { ...body, messages: [] }, under, 0, [], messages);
+      : follow(talk, { ...body, messages: [] }, { runId: under, steered: null }, 0, [], messages);
   }
 
   function follow(
     talk: Talk,
     body: RunAgentInput,
-    id: string,
+    answering: Answering,
     from: number,
     asked: readonly string[],
     snapshot?: readonly object[],
@@ -112,11 +113,13 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     const isCurrent = !protocolVersion.startsWith("0");
     const results = new Set(messages.flatMap(({ toolCallId }) => toolCallId ?? []));
     const told = [...asked, ...messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.id))];
-    const clientState = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, results, told };
+    // A stream that goes on with a run at work encodes all of it, but sends only what follows.
+    const seen = answering.steered ? { results: new Set<string>(), told: [] } : { results, told };
+    const clientState = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, ...seen };
     // A disconnect cancels the run, because few clients reconnect to one.
     const cancelOnLeave = body.forwardedProps?.run?.on_disconnect !== "continue" && !snapshot;
     const dialectOf = (of: StreamedRun) => agUiDialect({ ...of, ...clientState, threadId, runId, isCurrent });
-    return conversations.follow(talk, id, from, dialectOf, cancelOnLeave);
+    return conversations.follow(talk, answering, from, dialectOf, cancelOnLeave);
   }
 
   return new Elysia({ prefix: "/ag-ui/v1/agents/:id" }).post(

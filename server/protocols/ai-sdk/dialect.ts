@@ -1,10 +1,12 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
 import type { ModelAnswer, RequiredCall } from "../../domain/run-event.ts";
-import type { EventEncoder } from "../../runs/stream/stream.ts";
+import type { ChatEncoder } from "../chat-streams.ts";
 import type { StreamedRun } from "../conversations.ts";
 
 interface Streamed extends StreamedRun {
+  /** Id of the assistant's message; default: the run's. */
+  message_id?: string;
   /** Calls that the client was asked about before this stream, by `keyOf`. */
   asked: Iterable<string>;
 }
@@ -16,8 +18,19 @@ const line = (part: object): string => `data: ${JSON.stringify(part)}\n\n`;
 
 const finishOf: Record<string, string> = { length: "length", content_filter: "content-filter" };
 
-/** Encodes a run as one assistant message with the run's id; each model call begins a step. */
-export function uiMessageDialect({ run_id, answered, answers, asked: before }: Streamed): EventEncoder {
+/** Returns the id of an assistant's message: the run's; if it answers a message to a run at work, both ids. */
+export const answerId = (runId: string, steeredId: string | null): string =>
+  steeredId === null ? runId : `${runId}-${steeredId}`;
+
+/** Returns the run of an assistant message's id. */
+export const runIn = (id: string | undefined): string | null =>
+  /^(run_[0-9a-z]{26})(?:-msg_[0-9a-z]{26})?$/.exec(id ?? "")?.[1] ?? null;
+
+/** Encodes a run as an assistant message; each model call begins a step. */
+export function uiMessageDialect({ run_id, answered, answers, asked: before, ...of }: Streamed): ChatEncoder {
+  let messageId = of.message_id ?? run_id;
+  /** Messages to the run that no model call has had yet. */
+  let steered: { id: string; content: string }[] = [];
   let isBegun = false;
   /** The current step, its model call's index, and whether it has text. */
   let step = { index: -1, isOpen: false, isSaid: false };
@@ -30,7 +43,7 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   function begin(): string {
     if (isBegun) return "";
     isBegun = true;
-    return line({ type: "start", messageId: run_id, messageMetadata: { run_id } });
+    return line({ type: "start", messageId, messageMetadata: { run_id } });
   }
 
   function endPart(): string {
@@ -47,7 +60,8 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   }
 
   function beginStep(index: number): string {
-    const ended = endStep();
+    const ended = endStep() + steered.map(steeringOf).map(line).join("");
+    steered = [];
     step = { index, isOpen: true, isSaid: false };
     return ended + line({ type: "start-step" });
   }
@@ -57,7 +71,7 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
     let opening = "";
     if (part.kind !== kind) {
       opening = endPart();
-      part = { id: `${run_id}-${part.count}`, kind, count: part.count + 1 };
+      part = { id: `${messageId}-${part.count}`, kind, count: part.count + 1 };
       opening += line({ type: `${kind}-start`, id: part.id });
     }
     return `${opening}data: {"type":"${kind}-delta","id":"${part.id}","delta":${JSON.stringify(delta)}}\n\n`;
@@ -115,6 +129,9 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
     switch (frame.event) {
       case "run.queued":
         return line({ type: "data-queued", data: { position: frame.data.queue_position }, transient: true });
+      case "run.steered":
+        steered.push({ id: frame.data.message_id, content: frame.data.content });
+        return "";
       case "step.started":
         return frame.data.type === "model_call" ? beginStep(frame.data.step_index) : "";
       case "step.restarted":
@@ -171,6 +188,15 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
 
   return {
+    begin(id) {
+      messageId = answerId(run_id, id);
+      steered = steered.filter((one) => one.id !== id);
+      isBegun = false;
+      step = { index: -1, isOpen: false, isSaid: false };
+      part = { id: "", kind: "", count: 0 };
+      return begin();
+    },
+    finish: () => finish("stop"),
     event: (frame, answer = null) => begin() + encodeEvent(frame, answer),
     token: ({ kind, text }) => begin() + writeText(kind === "output" ? "text" : "reasoning", text),
     // The text so far is incomplete: the client resumes when the server is back.
@@ -179,6 +205,12 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
     isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
   };
 }
+
+const steeringOf = ({ id, content }: { id: string; content: string }) => ({
+  type: "steering-message",
+  id,
+  parts: [{ type: "text", text: content }],
+});
 
 const fault = (errorText: string): string => line({ type: "error", errorText });
 

@@ -6,6 +6,7 @@ import { JsonObject, Subject } from "../../http/schemas.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { open } from "../../lib/schema.ts";
 import type { CreateRun } from "../../runs/schema.ts";
+import { runIn } from "./dialect.ts";
 
 // Request body of `useChat`. Other fields are ignored, because applications add their own.
 
@@ -64,6 +65,8 @@ export interface CallAnswers {
   do: "answer";
   /** Null if the message's id is not a run's. */
   run_id: string | null;
+  /** Id of the assistant's message with the calls. */
+  message_id: string | undefined;
   answers: ToolAnswer[];
   /** Path of each answer in the request. */
   places: string[];
@@ -71,10 +74,12 @@ export interface CallAnswers {
 
 /** Reads a request. Only its last message is new; the earlier ones are stored already. */
 export function readMessages({ messages, trigger, messageId }: SendMessages): UserMessage | CallAnswers {
-  const place = messages.length - 1;
-  const { id, role, parts } = lastItem(messages);
+  // Calls of an earlier message are answered under its id.
+  const named = messages.findLastIndex(({ id, role }) => role === "assistant" && id !== undefined && id === messageId);
+  const place = named < 0 || trigger === "regenerate-message" ? messages.length - 1 : named;
+  const { id, role, parts } = messages[place] ?? lastItem(messages);
   const at = `messages[${place}]`;
-  if (role === "assistant") return { do: "answer", run_id: runIn(id), ...answersOf(parts, at) };
+  if (role === "assistant") return { do: "answer", run_id: runIn(id), message_id: id, ...answersOf(parts, at) };
   if (role !== "user") throw invalid(`${at}.role`, "The last message is the user's or the assistant's.");
   const isRewound = trigger === "regenerate-message" || typeof messageId === "string";
   const earlier = messages.slice(0, place).findLast((message) => message.role === "assistant" && runIn(message.id));
@@ -82,12 +87,9 @@ export function readMessages({ messages, trigger, messageId }: SendMessages): Us
     do: "say",
     input: inputOf(parts, at),
     place,
-    ...(isRewound && { keep: earlier?.id ?? null }),
+    ...(isRewound && { keep: runIn(earlier?.id) }),
   };
 }
-
-/** Returns the run of an assistant message's id. */
-const runIn = (id: string | undefined): string | null => (id && /^run_[0-9a-z]{26}$/.test(id) ? id : null);
 
 function inputOf(parts: readonly Part[], at: string): CreateRun["input"] {
   const faults: Fault[] = [];

@@ -9,6 +9,7 @@ import { jsonOrText } from "../../lib/json.ts";
 import { decodeUri } from "../../lib/safe-string.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import {
+  type Answering,
   type ApiMessage,
   type ConversationDeps,
   createConversations,
@@ -16,7 +17,7 @@ import {
   type Talk,
 } from "../conversations.ts";
 import { readerOf } from "../openai/api-calls.ts";
-import { keyOf, uiMessageDialect } from "./dialect.ts";
+import { answerId, keyOf, runIn, uiMessageDialect } from "./dialect.ts";
 import { type CallAnswers, readMessages, SendMessages, type UserMessage } from "./request.ts";
 
 interface Deps extends ConversationDeps {
@@ -29,6 +30,16 @@ interface Sent {
   request: Request;
   set: { headers: Record<string, unknown> };
   params: { id: string; chat?: string };
+}
+
+interface Following {
+  /** Journal position. */
+  from?: number;
+  /** Questions that the client was asked before, by `keyOf`. */
+  asked?: string[];
+  /** Id of the assistant's message. */
+  message_id?: string;
+  cancelOnLeave?: boolean;
 }
 
 /** Routes for `useChat` of the AI SDK. Every operation goes through the API, with its key and its rules. */
@@ -51,24 +62,29 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
     if (keep && !conversations.find(talk, keep))
       throw new AppError("resource_not_found", `No run ${keep} has answered here.`, { param: "messages" });
     const { run = {}, id, user_id } = body;
-    const chat = { id, userId: user_id ?? null, ...(keep !== undefined && { keep }) };
+    const chat = { id, userId: user_id ?? null, input, ...(keep !== undefined && { keep, isRewound: true }) };
     const renameParam = (param: string) => (param.startsWith("input") ? `messages[${place}]` : `run.${param}`);
-    const runId = await conversations.say(talk, chat, { ...run, input }, renameParam);
-    return follow(talk, runId, 0, [], run.on_disconnect === "cancel");
+    const answering = await conversations.say(talk, chat, { ...run, input }, renameParam);
+    return follow(talk, answering, { cancelOnLeave: run.on_disconnect === "cancel" });
   }
 
-  async function answer(talk: Talk, { run_id, answers, places }: CallAnswers): Promise<Response> {
+  async function answer(talk: Talk, { run_id, message_id, answers, places }: CallAnswers): Promise<Response> {
     const runId = run_id ?? conversations.askedBy(talk, firstItem(answers).tool_call_id);
     const named = (param: string): string =>
       param.replace(/^tool_outputs\[(\d+)\](?:\.tool_call_id)?/, (_, index) => places[Number(index)] ?? "messages");
     if (runId === null) throw new AppError("tool_call_not_found", unaskedCall, { param: firstItem(places) });
     const { from, asked } = await conversations.answer(talk, runId, answers, named);
-    return follow(talk, runId, from, asked.map(keyOf));
+    const options = { from, asked: asked.map(keyOf), ...(message_id && runIn(message_id) && { message_id }) };
+    return follow(talk, { runId, steered: null }, options);
   }
 
-  function follow(talk: Talk, runId: string, from: number, asked: string[], cancelOnLeave = false): Response {
-    const dialectOf = (of: StreamedRun) => uiMessageDialect({ ...of, asked });
-    const response = conversations.follow(talk, runId, from, dialectOf, cancelOnLeave);
+  function follow(
+    talk: Talk,
+    answering: Answering,
+    { from = 0, asked = [], message_id = answering.runId, cancelOnLeave = false }: Following = {},
+  ): Response {
+    const dialectOf = (of: StreamedRun) => uiMessageDialect({ ...of, asked, message_id });
+    const response = conversations.follow(talk, answering, from, dialectOf, cancelOnLeave);
     response.headers.set("x-vercel-ai-ui-message-stream", "v1");
     return response;
   }
@@ -81,7 +97,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
     const runId = underWay(talk, sent);
     if (runId === null) return noContent();
     await must(talk, "GET", `/v1/runs/${runId}?exclude=messages,tool_calls`);
-    return follow(talk, runId, 0, []);
+    return follow(talk, { runId, steered: null });
   }
 
   /** Returns the messages so far. Of an active run only the user's: the rest is in its stream. */
@@ -118,7 +134,10 @@ interface UiMessage {
   parts: object[];
 }
 
-/** Converts a chat to UI messages, oldest first. All messages of a run become one, with the run's id. */
+/**
+ * Converts a chat to UI messages, oldest first. All messages of a run become one, with the run's id; what follows a
+ * message to the run at work is another one.
+ */
 function uiMessages(recorded: readonly ApiMessage[]): UiMessage[] {
   const outputs = new Map(
     recorded.flatMap(({ tool_call_id, content }) => (tool_call_id ? [[tool_call_id, content]] : [])),
@@ -137,10 +156,13 @@ function uiMessages(recorded: readonly ApiMessage[]): UiMessage[] {
       output: outputIn(outputs.get(toolCallId) ?? ""),
     }));
     const parts = [{ type: "step-start" }, ...text, ...calls];
-    const id = run_id ?? own;
     const last = messages.at(-1);
-    if (last?.id === id) last.parts.push(...parts);
-    else messages.push({ id, role, parts });
+    if (last?.role === "assistant" && runIn(last.id) === run_id) {
+      last.parts.push(...parts);
+      continue;
+    }
+    const isSteered = run_id && last && messages.some(({ id }) => id === run_id);
+    messages.push({ id: isSteered ? answerId(run_id, last.id) : (run_id ?? own), role, parts });
   }
   return messages;
 }

@@ -7,6 +7,7 @@ import { decodeUri, toSafeString } from "../../lib/safe-string.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { RunStore } from "../../runs/store.ts";
 import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
+import { isQuestionOpen, openQuestion } from "../busy-thread.ts";
 import { actionRequiredResult, mcpDialect } from "./dialect.ts";
 import { type RunCall, readEventId } from "./event-id.ts";
 import { promptOf, promptText } from "./prompts.ts";
@@ -56,11 +57,18 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     args: Params,
     choice: string,
   ): Promise<object | Response> {
-    const { request, peer, id, params } = asked;
+    const { request, principal, peer, id, params } = asked;
     const run = runInputOf(agent, args);
     if (typeof run === "string") return failure(run);
+    const { thread_id } = run;
+    if (typeof thread_id === "string" && isQuestionOpen(runs, principal, thread_id)) return failure(openQuestion);
     const metadata = { mcp_request: JSON.stringify(id), ...(peer.session !== null && { mcp_session: peer.session }) };
-    const answer = await api(request, "POST", "/v1/runs", { agent_id: agent.id + choice, ...run, metadata });
+    const answer = await api(request, "POST", "/v1/runs", {
+      agent_id: agent.id + choice,
+      ...run,
+      if_thread_busy: "queue",
+      metadata,
+    });
     if (answer.status === 400 || answer.status === 409) return failure(messageOf(answer));
     if (answer.status >= 400) throw toRpcError(answer);
     return follow(asked, { run_id: answer.body.id, id, progressToken: progressTokenOf(params) }, 0);

@@ -129,6 +129,28 @@ describe("an agent that opted in", () => {
     expect((await owner.get(`/v1/runs/${_meta["runnel/run_id"]}`)).body.thread_id).toBe(thread.id);
   });
 
+  test("waits for its turn in a thread that is at work, and is refused in one that waits for answers", async () => {
+    const { owner, name } = await opened();
+    const { body: thread } = await owner.post("/v1/threads", {});
+    const script = [{ text: "One two three.", delta_ms: 60_000 }];
+    const { body: slow } = await owner.post("/v1/agents", scripted(script));
+    const { body: run } = await owner.post("/v1/runs", { agent_id: slow.id, input: "Count.", thread_id: thread.id });
+    await using it = await connect(owner);
+    const second = call(it.client, name, { input: "Hi", thread_id: thread.id });
+    while ((await owner.get("/v1/runs?status=queued")).body.data.length === 0);
+    await owner.post(`/v1/runs/${run.id}/cancel`, {});
+    expect((await second).content[0].text).toBe("Hi");
+    const { body: tool } = await owner.post("/v1/tools", { name: "ask" });
+    const asks = scripted([{ tool_calls: [{ name: "ask", arguments: {} }] }], { tools: [tool.id] });
+    const { body: asking } = await owner.post("/v1/agents", asks);
+    await owner.post("/v1/runs?wait=60", { agent_id: asking.id, input: "Go.", thread_id: thread.id });
+    const refused = await call(it.client, name, { input: "Hi", thread_id: thread.id });
+    expect([refused.isError, refused.content[0].text]).toEqual([
+      true,
+      expect.stringContaining("waits for the answers"),
+    ]);
+  });
+
   test("reports progress that only grows", async () => {
     const { owner, name } = await opened();
     await using it = await connect(owner);

@@ -79,9 +79,13 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<E, void, undefined> {
     try {
+      let isFirst = true;
       for await (const event of this.#read()) {
         yield event;
-        if (event.event === "run.requires_action") await this.#answer?.(this.runId!);
+        // The run that a message was sent to (`if_thread_busy`) may have asked before.
+        const mayWait = event.event === "run.requires_action" || (isFirst && event.event !== "run.created");
+        isFirst = false;
+        if (mayWait) await this.#answer?.(this.runId!);
       }
     } catch (error) {
       if (error instanceof RunnelError) error.runId ??= this.runId;

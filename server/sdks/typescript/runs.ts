@@ -53,8 +53,9 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
 
   /**
    * Runs an agent to its end and returns the run. Calls `tools` for client tools and `decide` for approvals, also for
-   * those of subagents. Each call is answered once, across lost connections and server restarts. `schema` is the schema
-   * of this run's result: `output_json` has its type.
+   * those of subagents. Each call is answered once, across lost connections and server restarts. If the run is paused,
+   * waits until it is resumed: `onEvent` gets `run.paused`. `schema` is the schema of this run's result: `output_json`
+   * has its type.
    *
    * @throws {RunFailedError} The run failed or was cancelled.
    * @throws {ActionRequiredError} The run asks for a tool that is not in `tools`, or for a decision without `decide`. It

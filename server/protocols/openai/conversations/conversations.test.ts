@@ -102,6 +102,44 @@ test.each<[string, object, string]>([
 const keyed = (by: Client, key: string, items: object[]) =>
   server.send("POST", at, { items }, { authorization: `Bearer ${by.key.secret}`, "idempotency-key": key });
 
+test("a response in a conversation that is busy waits for its turn, and no longer when its client cancels the one before", async () => {
+  const script = [{ text: "One two three.", delta_ms: 60_000 }];
+  const agent = { name: "s", instructions: "", model: "test/script", model_settings: { script } };
+  const { id: slow } = (await client.post("/v1/agents", agent)).body;
+  const { body: conversation } = await client.post(at, {});
+  const first = await client.post(responses, {
+    model: slow,
+    input: "Count.",
+    conversation: conversation.id,
+    background: true,
+  });
+  const asked = { model, input: "And then?", conversation: conversation.id };
+  const { body: queued } = await client.post(responses, { ...asked, background: true });
+  expect([first.body.status, queued.status]).toEqual(["in_progress", "queued"]);
+  const second = client.post(responses, asked);
+  expect((await client.post(`${responses}/${first.body.id}/cancel`)).body.status).toBe("cancelled");
+  expect((await second).body).toMatchObject({ status: "completed", output: [{ content: [{ text: "And then?" }] }] });
+});
+
+test("a message is refused while the conversation waits for the output of a function, which goes on with it", async () => {
+  const script = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Rain." }];
+  const agent = { name: "s", instructions: "", model: "test/script", model_settings: { script } };
+  const { id: asking } = (await client.post("/v1/agents", agent)).body;
+  const { body: conversation } = await client.post(at, {});
+  const tools = [{ type: "function", name: "look", parameters: { type: "object" } }];
+  const asked = { model: asking, tools, conversation: conversation.id };
+  const { body: first } = await client.post(responses, { ...asked, input: "How is Oslo?" });
+  const refused = await client.post(responses, { ...asked, input: "Well?" });
+  expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
+    409,
+    "thread_busy",
+    "conversation",
+  ]);
+  const output = { type: "function_call_output", call_id: first.output[0].call_id, output: "Wet." };
+  const { body: answer } = await client.post(responses, { ...asked, input: [output] });
+  expect(answer.output[0].content[0].text).toBe("Rain.");
+});
+
 test("a conversation that failed halfway is completed by the same request, with the same items", async () => {
   const by = await server.client({ project: "halfway" });
   const threads = async () => (await by.get("/v1/threads")).body.data;

@@ -67,7 +67,7 @@ export function readResponse(body: CreateResponse): AskedResponse {
       ...(Object.keys(overrides).length > 0 && { overrides }),
       ...(tools.length > 0 && { tools: tools as NonNullable<CreateRun["tools"]> }),
       ...(user_id && { user_id }),
-      ...(thread_id && { thread_id }),
+      ...(thread_id && { thread_id, if_thread_busy: "queue" }),
       ...(Object.keys(metadata).length > 0 && { metadata }),
       on_disconnect: body.background ? "continue" : "cancel",
     },

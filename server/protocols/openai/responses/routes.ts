@@ -10,6 +10,7 @@ import { requireValue } from "../../../lib/require-value.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
 import type { RunStore } from "../../../runs/store.ts";
 import type { OpenSseResponse } from "../../../runs/stream/sse-response.ts";
+import { isQuestionOpen, openQuestion } from "../../busy-thread.ts";
 import { createApiCalls, json, noRetry, readerOf } from "../api-calls.ts";
 import { failedRun, ofMessages } from "../errors.ts";
 import { type ResponsePosition, responseId } from "../item-ids.ts";
@@ -33,7 +34,7 @@ const read = readerOf(CreateResponse);
 
 /** Responses: each is a run, or the part of one between two questions to its client. */
 export function responseRoutes(deps: Deps) {
-  const { noLongerValid, agents, runs, journal, openStream } = deps;
+  const { noLongerValid, previousRunId, agents, runs, journal, openStream } = deps;
   const { guarded, must } = createApiCalls(deps);
   const responses = createResponses(deps);
   const models = createModels({ ...deps, must });
@@ -80,6 +81,9 @@ export function responseRoutes(deps: Deps) {
     if (messages.length === 0) throw invalid("input", "Expected something that the user says.");
     // In a conversation, the waiting run blocks later ones, so end it first.
     if (from) await handOver(must, request, from);
+    const isNew = previousRunId(request, principal) === null;
+    if (run.thread_id && isNew && isQuestionOpen(runs, principal, run.thread_id))
+      throw new AppError("thread_busy", openQuestion, { param: "conversation" });
     const createdRun = await must(request, "POST", "/v1/runs", {
       ...remembering(principal, run),
       agent_id: reference,

@@ -318,11 +318,19 @@ class AsyncRunStream:
     async def _answered(self) -> AsyncGenerator[types.StreamEvent, None]:
         """The events; calls are answered after the reader had the event that asks for them."""
         events = self._read()
+        is_first = True
         try:
             async for event in events:
                 yield event
-                if self._answerer and event.event == "run.requires_action":
-                    await self._answerer.answer(str(self.run_id), event.data)
+                if self._answerer is None:
+                    continue
+                action = event.data.required_action if event.event == "run.requires_action" else None
+                if is_first and event.event != "run.created":
+                    # The run that a message was sent to (``if_thread_busy``) may have asked before.
+                    action = await self._answerer.required_action(str(self.run_id))
+                is_first = False
+                if action:
+                    await self._answerer.answer(str(self.run_id), action)
         except RunnelError as error:
             error.run_id = error.run_id or self.run_id
             raise
@@ -567,9 +575,14 @@ class AsyncAnswerer:
         # A call is listed again when others of its step were answered elsewhere; it is made once.
         self._answers: Dict[Tuple[str, str], Any] = {}
 
-    async def answer(self, run_id: str, event: Any) -> None:
-        """Answers the calls of the event ``run.requires_action``."""
-        calls = await self._without_webhooks(run_id, event.required_action.submit_tool_outputs.tool_calls)
+    async def required_action(self, run_id: str) -> Any:
+        """What the run waits for now, or None."""
+        run = await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=self._patience)
+        return run.required_action
+
+    async def answer(self, run_id: str, action: Any) -> None:
+        """Answers the calls of a required action."""
+        calls = await self._without_webhooks(run_id, action.submit_tool_outputs.tool_calls)
         if self._is_complete:
             await self._expect_all(run_id, calls)  # Before any function is called.
         calls = [call for call in calls if self._has_answer(call)]
