@@ -50,3 +50,12 @@ test("invalid JSON and invalid call lists are reported", () => {
   const faults = draftFaults(model, { ...recordedDraft(run, model), calls: '[{"name": "x"}]' });
   expect(faults).toEqual({ output: null, calls: expect.stringContaining("a list of calls") });
 });
+
+test("a changed variable is sent with the type of its recorded value, and the others are not sent", () => {
+  const variables = { customer: "Ann", days: 14, member: true };
+  const tool = step({ output: 1 });
+  const recorded = recordedDraft({ ...run, variables }, tool);
+  const changed = { ...recorded, variables: { ...recorded.variables, days: "30", member: "false" } };
+  expect(forkBody(tool, changed, recorded, variables).edits).toEqual({ variables: { days: 30, member: false } });
+  expect(forkBody(tool, recorded, recorded, variables).edits).toEqual({});
+});

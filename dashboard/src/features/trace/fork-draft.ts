@@ -2,6 +2,8 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { lastText, type RunInput, withLastText } from "../../../../server/domain/run-input.ts";
 import { stepKinds } from "../../../../server/domain/step-kinds.ts";
+import type { VariableType } from "../../../../server/domain/variable.ts";
+import { typedValue } from "../../entities/agent/variable-rows.ts";
 import { fieldsOf, isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 
 export const forkRules = ["recorded_then_live", "recorded_only", "live"] as const;
@@ -22,6 +24,8 @@ export interface ForkDraft {
   /** Empty: as recorded. */
   model: string;
   instructions: string;
+  /** Values of the agent's variables as text, by name. */
+  variables: Record<string, string>;
   isCurrent: boolean;
   tools: ForkRule;
 }
@@ -35,7 +39,7 @@ export function editableOf({ type }: Pick<TraceStep, "type">): Editable {
 }
 
 /** Draft without changes. */
-export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceStep): ForkDraft {
+export function recordedDraft(run: Pick<Run, "input" | "origin" | "variables">, step: TraceStep): ForkDraft {
   const { content, tool_calls } = fieldsOf(step.output);
   const isModel = editableOf(step) === "model";
   return {
@@ -46,6 +50,7 @@ export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceSte
     recordedInput: run.input,
     model: "",
     instructions: "",
+    variables: Object.fromEntries(Object.entries(run.variables ?? {}).map(([name, value]) => [name, String(value)])),
     isCurrent: false,
     tools: run.origin === "import" ? "recorded_only" : "recorded_then_live",
   };
@@ -93,12 +98,14 @@ function isSame(a: string, b: string): boolean {
 }
 
 /** Request body with only the fields that differ from the recording. */
-export function forkBody(step: TraceStep, draft: ForkDraft, recorded: ForkDraft) {
+export function forkBody(step: TraceStep, draft: ForkDraft, recorded: ForkDraft, values: Run["variables"] = {}) {
   const { model, instructions, input, tools, isCurrent } = draft;
+  const variables = changedVariables(draft, recorded, values);
   const edits = {
     ...(isOutputChanged(draft, recorded) && outputEdit(step, draft)),
     ...(instructions.trim() && { instructions }),
     ...(model.trim() && { model: model.trim() }),
+    ...(Object.keys(variables).length > 0 && { variables }),
     ...(input !== recorded.input && { input: withLastText(recorded.recordedInput, input) }),
   };
   return { step_index: step.step_index, edits, tools, ...(isCurrent && { agent: "current" }) };
@@ -107,4 +114,15 @@ export function forkBody(step: TraceStep, draft: ForkDraft, recorded: ForkDraft)
 function outputEdit(step: TraceStep, { output, isError, calls }: ForkDraft) {
   if (editableOf(step) === "tool") return { tool_output: readJson(output).value, ...(isError && { is_error: true }) };
   return { model_output: { content: output, tool_calls: readJson(calls).value } };
+}
+
+/** Returns the variables with another value than recorded, of the same type. */
+function changedVariables(draft: ForkDraft, recorded: ForkDraft, values: NonNullable<Run["variables"]>) {
+  const changed = Object.entries(draft.variables).filter(([name, text]) => text !== recorded.variables[name]);
+  return Object.fromEntries(changed.map(([name, text]) => [name, typedValue(typeOf(values[name]), text)]));
+}
+
+function typeOf(value: unknown): VariableType {
+  const type = typeof value;
+  return type === "number" || type === "boolean" ? type : "string";
 }

@@ -19,6 +19,7 @@ interface ForkFieldsProps {
 export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
   const { mode } = useWorkspace();
   const isImport = run.origin === "import";
+  const names = Object.keys(draft.variables);
   const labels: Record<ForkRule, string> = {
     recorded_then_live: "Recorded, then live",
     recorded_only: "Recorded only",
@@ -34,7 +35,7 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
     <>
       <details>
         <summary className="w-fit font-medium text-muted hover:text-ink">
-          Also change the model, instructions or input
+          Also change the model, instructions{names.length > 0 && ", variables"} or input
         </summary>
         <div className="flex flex-col gap-4 pt-3">
           <Field
@@ -53,6 +54,15 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
             value={draft.instructions}
             onText={(instructions) => onChange({ instructions })}
           />
+          {names.map((name) => (
+            <TextArea
+              key={name}
+              label={`Variable ${name}`}
+              rows={1}
+              value={draft.variables[name]}
+              onChange={({ target }) => onChange({ variables: { ...draft.variables, [name]: target.value } })}
+            />
+          ))}
           <TextArea label="Input" value={draft.input} onChange={(event) => onChange({ input: event.target.value })} />
           {!isImport && (
             <label className="flex items-center gap-2">

@@ -32,7 +32,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
     () => form.current?.querySelector<HTMLElement>("textarea, [role=textbox], input, button[type=submit]")?.focus(),
     [],
   );
-  const body = forkBody(step, draft, recorded);
+  const body = forkBody(step, draft, recorded, run.variables);
   const path = `/runs/${encodeURIComponent(run.id)}/fork`;
   const create = useMutation({
     mutationFn: () => postOnce<Run>(resourceUrl(at, path), body),

@@ -220,7 +220,7 @@ function EventRow({ delivery: { run_id, outcome, status, reason, created_at } }:
         )}
         {reason && (
           <SecondLine title={reason} tone={outcome === "failed" ? "text-bad" : "text-muted"}>
-            {reason}
+            {reason.replaceAll("`", "")}
           </SecondLine>
         )}
       </Cell>
