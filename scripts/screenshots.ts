@@ -10,6 +10,7 @@ import { lists, pagesOf } from "./screenshots/pages.ts";
 import { seed } from "./screenshots/seed.ts";
 import { seedModels } from "./screenshots/seed-models.ts";
 import { type State, statesOf } from "./screenshots/states.ts";
+import { teamworkStates } from "./screenshots/teamwork-states.ts";
 import { isFresh } from "./stamp.ts";
 
 // Takes screenshots of every page of the executable's dashboard into dist/shots: `npm run shots`, or `npm run shots --
@@ -57,7 +58,12 @@ async function shootAll(browser: Browser, server: Runnel): Promise<void> {
   const count = await shoot(page, server, asStates(empty), atRest);
   const ids = await seed(server);
   const models = modelStates(await seedModels(server));
-  const more = await shoot(page, server, { ...asStates(pagesOf(ids)), ...statesOf(ids), ...models }, atRest);
+  const more = await shoot(
+    page,
+    server,
+    { ...asStates(pagesOf(ids)), ...statesOf(ids), ...teamworkStates(ids), ...models },
+    atRest,
+  );
   console.info(`${count + more} screenshots in ${folder}`);
 }
 

@@ -5,6 +5,7 @@ import {
   type Part,
   type RunView,
   type ToolPart,
+  withoutHandoffCalls,
 } from "../../server/domain/api-types/run-view.ts";
 import { visibleText } from "../src/lib/visible-text.ts";
 import {
@@ -592,9 +593,14 @@ export class RunnelChat extends HTMLElement {
       parts.set(key, { part, node: fresh });
     };
     const { view, error } = turn;
-    for (const part of view.parts)
+    for (const part of withoutHandoffCalls(view.parts))
       if (part.kind === "tool") put(part.key, part, () => this.#toolNode(turn, part));
       else if (part.kind === "message") put(part.key, part, () => make("div", "user", part.content));
+      else if (part.kind === "handoff")
+        put(part.key, part, () => {
+          parts.get(part.callId)?.node.remove();
+          return make("div", "place", `${part.agentName} answers from here.`);
+        });
       else if (part.output && part.state !== "void")
         put(part.key, part, () => textNode(part.output, part.state === "writing"));
       else if (part.state === "void") parts.get(part.key)?.node.remove();

@@ -107,7 +107,8 @@ export function messageObject(message: Message, callOf: CallOf) {
   const { id, role, at } = message;
   const created_at = timestamp(at);
   if (message.role === "user") {
-    return { id, role, content: message.content, ...shownMedia(message), created_at };
+    const steered = message.steered && { steered: true as const };
+    return { id, role, content: message.content, ...shownMedia(message), ...steered, created_at };
   }
   if (message.role === "tool") {
     const { tool_call_id, given } = message;

@@ -49,6 +49,7 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
       [["h", "l"], "Earlier, later while zoomed in"],
       [["f"], "Fork from the selected step"],
       [["z"], "Pause the run, or resume it"],
+      [["m"], "Send a message to the run"],
     ],
   },
   {

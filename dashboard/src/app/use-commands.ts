@@ -22,7 +22,7 @@ import { useClusterShown } from "../entities/server/use-cluster-shown.ts";
 import { usePermission } from "../entities/session/use-may.ts";
 import type { Command, CommandGroup } from "../features/command-menu/find-commands.ts";
 import { readRecent } from "../features/command-menu/recent.ts";
-import { awaitKey, hasKey, runKeyHandler } from "../hooks/use-keys.ts";
+import { awaitKey, hasKey, labelOfKey, runKeyHandler } from "../hooks/use-keys.ts";
 import { writePreference } from "../lib/local-storage.ts";
 import { type Project, useWorkspace } from "../lib/workspace.ts";
 import { formatWorkspace } from "../lib/workspace-address.ts";
@@ -60,7 +60,8 @@ const creations: Record<string, string> = {
 const keyActs: [key: string, label: string][] = [
   ["/", "Search this page"],
   ["f", "Fork from the selected step"],
-  ["z", "Pause or resume the run"],
+  ["z", "Pause run"],
+  ["m", "Send a message to the run"],
 ];
 
 /**
@@ -85,7 +86,13 @@ export function useCommands(projects: readonly Project[]): { groups: CommandGrou
 function pageActs(): Command[] {
   return keyActs
     .filter(([key]) => hasKey(key))
-    .map(([key, label]) => ({ id: label, label, icon: Keyboard, keys: key, run: () => runKeyHandler(key) }));
+    .map(([key, label]) => ({
+      id: label,
+      label: labelOfKey(key) ?? label,
+      icon: Keyboard,
+      keys: key,
+      run: () => runKeyHandler(key),
+    }));
 }
 
 function usePlaceCommands(onGo: (path: string) => void): Command[] {
@@ -97,7 +104,7 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
       label,
       icon,
       keys: keysOf[to],
-      hidden: !keysOf[to],
+      isHidden: !keysOf[to],
       run: () => onGo(to),
     }));
   const more: [path: string, label: string, icon: typeof Compass, also?: string][] = [
@@ -120,8 +127,8 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
       id: path,
       label,
       icon,
-      also,
-      hidden: true,
+      searchTerms: also,
+      isHidden: true,
       run: () => onGo(path),
     })),
     {
@@ -129,7 +136,7 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
       label: "API reference",
       hint: "Documentation",
       icon: BookOpen,
-      hidden: true,
+      isHidden: true,
       run: () => void window.open(referenceUrl, "_blank", "noreferrer"),
     },
     ...tabs.map(([tab, label]) => ({
@@ -137,7 +144,7 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
       label,
       hint: "Settings",
       icon: Settings,
-      hidden: true,
+      isHidden: true,
       run: () => onGo(`/settings?tab=${tab}`),
     })),
   ];
@@ -150,7 +157,7 @@ function useAgentCommands(onGo: (path: string) => void): Command[] {
     label: name,
     hint: "Agent",
     icon: Bot,
-    hidden: true,
+    isHidden: true,
     run: () => onGo(`/agents/${id}`),
   }));
 }
@@ -190,7 +197,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
       label,
       icon: path === "/keys" ? KeyRound : Plus,
       keys: path === here ? "c" : undefined,
-      hidden: path !== here,
+      isHidden: path !== here,
       run: create(path),
     }));
   const themes = [
@@ -201,7 +208,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     id: label,
     label,
     icon,
-    hidden: true,
+    isHidden: true,
     run: () => writePreference("theme", value),
   }));
   const others = projects
@@ -211,7 +218,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
       label: `Switch to ${name}`,
       hint: "Project",
       icon: Box,
-      hidden: true,
+      isHidden: true,
       run: () => void choose(id),
     }));
   return [

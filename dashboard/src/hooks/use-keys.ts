@@ -10,14 +10,19 @@ const repeatableKeys = ["j", "k", "n", "p", ",", "."];
 /** First key of every sequence; it has no handler of its own. */
 const leader = "g";
 
+/** Labels of keys by key, for the command menu. */
+type KeyLabels = Record<string, string>;
+
 /** Handlers of all mounted components, innermost last. */
-const activeHandlers: { current: Keys }[] = [];
+const activeHandlers: { current: Keys; labels?: KeyLabels }[] = [];
 let awaitedKey: string | null = null;
 
 /** Binds single keys of a page. Inactive while typing, under a dialog, with ⌘, Ctrl or Alt, and if turned off. */
-export function useKeys(keys: Keys, active = true): void {
-  const latest = useRef(keys);
+export function useKeys(keys: Keys, active = true, labels?: KeyLabels): void {
+  const handlers = useRef<(typeof activeHandlers)[number]>({ current: keys });
+  const latest = handlers.current;
   latest.current = keys;
+  latest.labels = labels;
   useEffect(() => {
     if (!active) return;
     let before = { key: "", at: 0 };
@@ -43,7 +48,7 @@ export function useKeys(keys: Keys, active = true): void {
       document.removeEventListener("keydown", onKey);
       activeHandlers.splice(activeHandlers.indexOf(latest), 1);
     };
-  }, [active]);
+  }, [active, latest]);
 }
 
 /** Runs the handler of a key without a key press. */
@@ -70,6 +75,10 @@ function cancelAwaitedKey(event?: Event): void {
 export function hasKey(key: string): boolean {
   return activeHandlers.some(({ current }) => current[key]);
 }
+
+/** Returns what a key does on this page now; undefined if it always does the same. */
+export const labelOfKey = (key: string): string | undefined =>
+  activeHandlers.findLast(({ current }) => current[key])?.labels?.[key];
 
 /** True if a dialog is open. Toasts have the same role but do not count. */
 export function hasDialog(): boolean {

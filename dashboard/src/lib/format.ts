@@ -130,7 +130,7 @@ export function plural(count: number, noun: string): string {
 }
 
 /** Joins facts in one line, skipping empty ones. */
-export const joinFacts = (...facts: (string | false | null)[]): string => facts.filter(Boolean).join(" · ");
+export const joinFacts = (...facts: (string | false | null | undefined)[]): string => facts.filter(Boolean).join(" · ");
 
 /** Returns the plural: `runs`, `entries`, `keys`. */
 export const pluralNoun = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);

@@ -4,7 +4,7 @@ import { cancelError } from "../run-error.ts";
 import { fold, isOver } from "../run-state.ts";
 import type { RunFrame } from "./events.ts";
 import { frameOf } from "./frames.ts";
-import { emptyRunView, foldFrames, type TextPart, type ToolPart, textOfStep } from "./run-view.ts";
+import { emptyRunView, foldFrames, type TextPart, type ToolPart, textOfStep, withoutHandoffCalls } from "./run-view.ts";
 
 const at = "2026-11-21T01:20:00.123Z";
 
@@ -139,6 +139,29 @@ describe("journaled events", () => {
     foldFrames(before, [token(2, 3, "One"), entry(3, "run.completed", { status: "completed" })]);
     expect(before).toEqual(copy);
   });
+});
+
+test("an answer is marked as interrupted if a message of the user ended it, and not if the message waits", () => {
+  const steered = (interrupt: boolean) => entry(3, "run.steered", { message_id: "msg_1", content: "Stop", interrupt });
+  const partsAfter = (interrupt: boolean) =>
+    foldFrames(emptyRunView, [...started, token(2, 3, "One"), steered(interrupt)]).parts;
+  expect(partsAfter(true)).toMatchObject([
+    { output: "One", isInterrupted: true },
+    { kind: "message", content: "Stop" },
+  ]);
+  expect(partsAfter(false)[0]).not.toHaveProperty("isInterrupted");
+});
+
+test("a handoff is a part that says who answers, and stands for its call", () => {
+  const call = { tool_call_id: "call_1", tool: "transfer_to_refunds", type: "handoff", args: {}, needs: null };
+  const { parts } = foldFrames(emptyRunView, [
+    ...started,
+    entry(3, "tool.requested", call),
+    entry(4, "handoff.completed", { tool_call_id: "call_1", agent_name: "Refunds", reason: "Broken." }),
+  ]);
+  expect(withoutHandoffCalls(parts).slice(1)).toEqual([
+    { kind: "handoff", key: "handoff call_1", callId: "call_1", agentName: "Refunds", reason: "Broken." },
+  ]);
 });
 
 test("a queued run is queued until it starts", () => {

@@ -12,6 +12,8 @@ export interface TextPart {
   output: string;
   reasoning: string;
   state: "writing" | "done" | "void";
+  /** True if a message of the user ended it. */
+  isInterrupted?: true;
 }
 
 export interface ToolPart {
@@ -38,7 +40,17 @@ interface MessagePart {
   content: string;
 }
 
-export type Part = TextPart | ToolPart | MessagePart;
+/** Another agent goes on with the conversation. */
+export interface HandoffPart {
+  kind: "handoff";
+  key: string;
+  /** The call that handed over. */
+  callId: string;
+  agentName: string;
+  reason: string | null;
+}
+
+export type Part = TextPart | ToolPart | MessagePart | HandoffPart;
 
 /** A run, built from its events. */
 export interface RunView {
@@ -76,6 +88,12 @@ export const textOfStep = ({ parts }: RunView, stepIndex: number): TextPart | un
       part.kind === "text" && part.stepIndex === stepIndex && part.state !== "void" && !isUnwritten(part),
   );
 
+/** Returns the parts without the calls that handed over: the handoff itself says more. */
+export function withoutHandoffCalls(parts: readonly Part[]): Part[] {
+  const handoffCalls = new Set(parts.map((part) => (part.kind === "handoff" ? part.callId : "")));
+  return parts.filter((part) => part.kind !== "tool" || !handoffCalls.has(part.id));
+}
+
 type DataOf<Name extends RunFrame["event"]> = Extract<RunFrame, { event: Name }>["data"];
 
 function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): void {
@@ -107,7 +125,7 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
       discard(view, data);
       break;
     case "step.completed":
-      changeText(view, (part) => part.stepIndex === data.step_index && part.state === "writing", "done");
+      changeText(view, (part) => part.stepIndex === data.step_index && part.state === "writing", { state: "done" });
       break;
     case "tool.requested":
       requestTool(view, data);
@@ -135,9 +153,18 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
       changeTool(view, data, { state: "running" });
       break;
     case "run.steered":
+      if (data.interrupt) changeText(view, ({ state }) => state === "writing", { isInterrupted: true });
       view.parts.push({ kind: "message", key: data.message_id, content: data.content });
       break;
     case "handoff.completed":
+      view.parts.push({
+        kind: "handoff",
+        key: `handoff ${data.tool_call_id}`,
+        callId: data.tool_call_id,
+        agentName: data.agent_name,
+        reason: data.reason,
+      });
+      break;
     case "guardrail.passed":
     case "guardrail.triggered":
     case "output.rejected":
@@ -179,7 +206,7 @@ const isUnwritten = ({ output, reasoning }: TextPart): boolean => !output && !re
 function discard(view: RunView, data: DataOf<"step.restarted">): void {
   const isDiscarded = (part: Part): part is TextPart => part.kind === "text" && part.seq === data.discards;
   const isKnown = view.parts.some(isDiscarded);
-  changeText(view, isDiscarded, "void");
+  changeText(view, isDiscarded, { state: "void" });
   if (isKnown) view.parts.push(newText(data));
 }
 
@@ -218,14 +245,14 @@ function end(view: RunView, { status, output, usage, ...rest }: DataOf<"run.comp
   view.error = "error" in rest ? rest.error : null;
   view.usage = usage;
   view.parts = view.parts.map((part) => {
-    if (part.kind === "message") return part;
+    if (part.kind === "message" || part.kind === "handoff") return part;
     if (part.kind === "text") return part.state === "writing" ? { ...part, state: "done" } : part;
     return part.state === "running" || part.state === "waiting" ? { ...part, state: "ended" } : part;
   });
 }
 
-function changeText(view: RunView, match: (part: TextPart) => boolean, state: TextPart["state"]): void {
-  view.parts = view.parts.map((part) => (part.kind === "text" && match(part) ? { ...part, state } : part));
+function changeText(view: RunView, match: (part: TextPart) => boolean, changed: Partial<TextPart>): void {
+  view.parts = view.parts.map((part) => (part.kind === "text" && match(part) ? { ...part, ...changed } : part));
 }
 
 const newText = ({ seq, step_index }: Pick<FrameData, "seq"> & { step_index: number }): TextPart => ({

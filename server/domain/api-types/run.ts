@@ -90,6 +90,10 @@ export const message = {
     "True for an answer that a message of the user ended; absent otherwise.",
     t.optional(Type.Literal(true)),
   ),
+  steered: t.about(
+    "True for a message of the user that came while the run was under way; absent otherwise.",
+    t.optional(Type.Literal(true)),
+  ),
   tool_calls: t.about("The tools that the model asked for.", t.optional(t.list(AskedCall))),
   tool_call_id: t.about("The call whose result this is.", t.optional(t.text)),
 };

@@ -133,7 +133,7 @@ test("an interrupting message ends the call: its text stays, marked, and its cal
   expect(done.messages).toMatchObject([
     { role: "user", content: "Hello" },
     { role: "assistant", content: "One ", interrupted: true },
-    { role: "user", content: "Stop" },
+    { role: "user", content: "Stop", steered: true },
     { role: "assistant", content: "Stopped." },
   ]);
   expect([done.status, done.tool_calls, done.usage.model_calls]).toEqual(["completed", [], 2]);

@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import type { Variable } from "../../../../server/domain/variable.ts";
-import { fromVariableRow, newVariableRow, toVariableRow, typedValue, typedValues } from "./variable-rows.ts";
+import {
+  fromVariableRow,
+  missingVariable,
+  newVariableRow,
+  toVariableRow,
+  typedValue,
+  typedValues,
+} from "./variable-rows.ts";
 
 test("variables are the same after they were shown in the form", () => {
   const variables: Variable[] = [
@@ -33,4 +40,14 @@ test("values that are not typed are not sent", () => {
     { name: "toString", type: "string" },
   ];
   expect(typedValues(variables, { customer: "Ann", days: "", other: "x" })).toEqual({ customer: "Ann" });
+});
+
+test("a required variable is missing until it has a value, unless it has a default", () => {
+  const variables: Variable[] = [
+    { name: "days", type: "integer", required: true, default: 14 },
+    { name: "tone", type: "string" },
+    { name: "customer", type: "string", required: true },
+  ];
+  expect(missingVariable(variables, {})).toBe("customer");
+  expect(missingVariable(variables, { customer: "Ann" })).toBeNull();
 });

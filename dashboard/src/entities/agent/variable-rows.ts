@@ -65,3 +65,11 @@ export function typedValues(
   });
   return Object.fromEntries(given);
 }
+
+/** Returns the name of the first variable whose value a run must give, and that has none; null if there is none. */
+export const missingVariable = (
+  variables: readonly Variable[],
+  given: Readonly<Record<string, VariableValue>>,
+): string | null =>
+  variables.find(({ name, required, default: preset }) => required && preset === undefined && !(name in given))?.name ??
+  null;

@@ -96,7 +96,7 @@ export function OutcomeRow({
         )}
         {reason && (
           <SecondLine title={reason} tone={isFailed ? "text-bad" : "text-muted"}>
-            {reason}
+            {reason.replaceAll("`", "")}
           </SecondLine>
         )}
       </Cell>

@@ -126,7 +126,7 @@ function Basics({ text, code }: AgentFormProps) {
         <Field label="Name" name="name" maxLength={limits.name_length} autoComplete="off" {...text("name")} />
         <Field
           label="Description"
-          hint="For people. The model does not read it."
+          hint="For people, and for agents that may hand over to this one."
           autoComplete="off"
           {...text("description")}
         />

@@ -74,12 +74,14 @@ function HandoffFields({ number, entry: handoff, onEntry: onHandoff, onRemove }:
         onChange={({ target }) => onHandoff(withVersion(handoff, target.value))}
       />
       {typeof filter === "object" && (
-        <Field
-          label="Number of messages"
-          inputMode="numeric"
-          value={String(filter.messages)}
-          onChange={({ target }) => put({ messages: numberIn(target.value) as number })}
-        />
+        <div className="rail:w-1/2 rail:pr-1.5">
+          <Field
+            label="Number of messages"
+            inputMode="numeric"
+            value={String(filter.messages)}
+            onChange={({ target }) => put({ messages: numberIn(target.value) as number })}
+          />
+        </div>
       )}
       <Field
         label="When to hand over"

@@ -1,10 +1,11 @@
-import { Plus, X } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useRef } from "react";
 import { flushSync } from "react-dom";
 import { limits } from "../../../../server/domain/limits.ts";
 import { type VariableType, variableTypes } from "../../../../server/domain/variable.ts";
 import type { Draft } from "../../entities/agent/agent-fields.ts";
 import { newVariableRow, type VariableRow } from "../../entities/agent/variable-rows.ts";
+import { EntryCard } from "../../ui/data/entry-card.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Field } from "../../ui/forms/field.tsx";
 import { LinesField } from "../../ui/forms/lines-field.tsx";
@@ -39,10 +40,10 @@ export function VariablesField({ draft: { variables, snippets }, faults, set }: 
   return (
     <div className="flex flex-col gap-4">
       {variables.length > 0 && (
-        <ol ref={list} aria-label="Variables" className="flex flex-col gap-4">
+        <ol ref={list} aria-label="Variables" className="flex flex-col gap-3">
           {variables.map((row, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: A variable has no id while it is edited.
-            <li key={index} className="flex flex-col gap-2">
+            <li key={index}>
               <VariableFields
                 row={row}
                 place={index + 1}
@@ -77,7 +78,7 @@ export function VariablesField({ draft: { variables, snippets }, faults, set }: 
   );
 }
 
-/** One variable: a line with name, type and default, and what is said of it below. */
+/** One variable: name, type and default, and below what is said of it. */
 function VariableFields({
   row,
   place,
@@ -89,58 +90,50 @@ function VariableFields({
   onChange: (part: Partial<VariableRow>) => void;
   onRemove: () => void;
 }) {
+  const isText = row.type === "string";
   return (
-    <>
-      <div className="flex items-start gap-1.5">
-        <div className="grid min-w-0 flex-1 gap-2 rail:grid-cols-[1fr_9rem_1fr_1fr]">
-          <Field
-            label={`Variable ${place}`}
-            placeholder="customer"
-            autoComplete="off"
-            spellCheck={false}
-            value={row.name}
-            onChange={({ target }) => onChange({ name: target.value })}
-          />
-          <Select label="Type" choices={types} value={row.type} onChoose={(type) => onChange({ type })} />
-          <Field
-            label="Default"
-            placeholder="None"
-            autoComplete="off"
-            value={row.default}
-            onChange={({ target }) => onChange({ default: target.value })}
-          />
-          <Field
-            label="Description"
-            autoComplete="off"
-            value={row.description}
-            onChange={({ target }) => onChange({ description: target.value })}
-          />
-        </div>
-        <Button kind="ghost" size="icon" className="mt-6.5" aria-label={`Remove variable ${place}`} onClick={onRemove}>
-          <X aria-hidden className="size-3.5" strokeWidth={1.5} />
-        </Button>
+    <EntryCard title={`Variable ${place}`} onRemove={onRemove}>
+      <div className="grid gap-3 rail:grid-cols-3">
+        <Field
+          label="Name"
+          placeholder="customer"
+          autoComplete="off"
+          spellCheck={false}
+          value={row.name}
+          onChange={({ target }) => onChange({ name: target.value })}
+        />
+        <Select label="Type" choices={types} value={row.type} onChoose={(type) => onChange({ type })} />
+        <Field
+          label="Default"
+          placeholder="None"
+          autoComplete="off"
+          value={row.default}
+          onChange={({ target }) => onChange({ default: target.value })}
+        />
       </div>
-      <div className="flex flex-wrap items-center gap-4">
-        <label className="flex items-center gap-2">
-          <input
-            type="checkbox"
-            checked={row.required}
-            onChange={({ target }) => onChange({ required: target.checked })}
-          />
-          A run needs a value
-        </label>
-        {row.type === "string" && (
-          <div className="min-w-0 flex-1">
-            <TextArea
-              label="Only these values"
-              rows={1}
-              placeholder="One per line"
-              value={row.choices}
-              onChange={({ target }) => onChange({ choices: target.value })}
-            />
-          </div>
-        )}
-      </div>
-    </>
+      <Field
+        label="Description"
+        autoComplete="off"
+        value={row.description}
+        onChange={({ target }) => onChange({ description: target.value })}
+      />
+      {isText && (
+        <TextArea
+          label="Only these values"
+          rows={1}
+          placeholder="Any. Otherwise one per line"
+          value={row.choices}
+          onChange={({ target }) => onChange({ choices: target.value })}
+        />
+      )}
+      <label className="flex w-fit items-center gap-2">
+        <input
+          type="checkbox"
+          checked={row.required}
+          onChange={({ target }) => onChange({ required: target.checked })}
+        />
+        A run needs a value
+      </label>
+    </EntryCard>
   );
 }

@@ -17,6 +17,7 @@ export function Composer({
   attachments,
   onText,
   onSend,
+  onInterrupt,
   onUp,
   onStop,
   onClear,
@@ -36,6 +37,8 @@ export function Composer({
   attachments: Attachments;
   onText: (text: string) => void;
   onSend: () => void;
+  /** Sends the message and ends the answer in progress. */
+  onInterrupt: () => void;
   /** Called on arrow up at the start of the text. Returns false if there is nothing to go to. */
   onUp: () => boolean;
   onStop: () => void;
@@ -54,7 +57,9 @@ export function Composer({
     if (event.key === "ArrowUp" && selectionStart === 0 && selectionEnd === 0 && onUp()) event.preventDefault();
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
-    if (isReady) onSend();
+    if (!isReady) return;
+    if (isSteering && event.shiftKey) onInterrupt();
+    else onSend();
   };
   return (
     <form
@@ -96,7 +101,12 @@ export function Composer({
           </span>
         )}
         <span className="ml-auto flex items-center gap-2">
-          {isReady && <span className="text-xs text-muted max-rail:hidden">⌘↵ or Ctrl ↵</span>}
+          {isReady && !isSteering && <span className="text-xs text-muted max-rail:hidden">⌘↵ or Ctrl ↵</span>}
+          {isReady && isSteering && (
+            <Button size="sm" onClick={onInterrupt} title="Sends the message and ends the answer in progress (⇧⌘↵)">
+              Interrupt
+            </Button>
+          )}
           {isBusy && (
             <Button size="sm" onClick={onStop}>
               <StopIcon aria-hidden className="size-3.5" strokeWidth={1.5} />

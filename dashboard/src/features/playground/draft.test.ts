@@ -217,6 +217,13 @@ test("the code shows the next run while a message is written, otherwise the last
   expect(requestsOf({ ...body, input: "" }, undefined)[0]?.body).toEqual({ ...body, input: "Hello" });
 });
 
+test("the code shows a message to the run while one works", () => {
+  const body = { agent_id: "agt_1", input: "Shorter", stream: true } as const;
+  const content = { role: "user", content: "Shorter" };
+  const request = { method: "POST", path: "/v1/runs/run_1/messages", body: content } as const;
+  expect(requestsOf(body, newTurn("1", "Hi", body, "run_1"), "run_1")).toEqual([request]);
+});
+
 test("the API accepts every preset", () => {
   const written = { name: "A", instructions: "I", model: "openai/gpt-4.1" };
   expect(presets.map((preset) => presetAgent(preset, written, "tool_1").model)).toEqual([

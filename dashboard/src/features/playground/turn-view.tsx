@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, useEffect, useRef, useState } from "react";
-import type { Part, TextPart } from "../../../../server/domain/api-types/run-view.ts";
+import { type Part, type TextPart, withoutHandoffCalls } from "../../../../server/domain/api-types/run-view.ts";
 import { countedUsage } from "../../../../server/domain/counted-usage.ts";
 import type { RunError } from "../../../../server/domain/run-event.ts";
 import { isOver } from "../../../../server/domain/run-state.ts";
 import { ShownMedia } from "../../entities/file/shown-media.tsx";
+import { HandoffLine, InterruptedNote } from "../../entities/run/conversation-notes.tsx";
 import { RunTime } from "../../entities/run/run-time.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
@@ -42,7 +43,8 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
   const { view, runId } = turn;
   const pendingCallIds = useCachedRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id) ?? [];
   // Pending calls are shown below, with their answer forms.
-  const visibleParts = readOnly ? view.parts : view.parts.filter(({ key }) => !pendingCallIds.includes(key));
+  const parts = withoutHandoffCalls(view.parts);
+  const visibleParts = readOnly ? parts : parts.filter(({ key }) => !pendingCallIds.includes(key));
   return (
     <article aria-label="Run" className="flex min-w-0 flex-col gap-4">
       <div className="flex max-w-9/10 flex-col gap-2 self-end rounded-xl rounded-br-sm bg-active px-3.5 py-2">
@@ -72,13 +74,15 @@ function PartView({ part, narrow }: { part: Part; narrow: boolean }) {
         {part.content}
       </p>
     );
+  if (part.kind === "handoff") return <HandoffLine part={part} />;
   if (part.state === "void")
     return <p className="text-xs text-muted">The connection was lost. The model starts this response again.</p>;
   if (!part.output && !part.reasoning) return part.state === "writing" ? <Thinking part={part} /> : null;
   return (
     <div className="flex min-w-0 flex-col gap-2">
       {part.reasoning && <Reasoning part={part} />}
-      {part.output && <Markdown text={part.output} growing={part.state === "writing"} />}
+      {part.output && <Markdown text={part.output} growing={part.state === "writing" && !part.isInterrupted} />}
+      {part.isInterrupted && <InterruptedNote />}
     </div>
   );
 }

@@ -53,8 +53,22 @@ export function isOpen({ error, view, stream }: Turn): boolean {
 /** Body of `POST /v1/runs`. */
 export type RunBody = Omit<CreateRun, "input"> & { input: RunInput; stream: true };
 
-/** Requests that reproduce this page's actions: the run, and the answers to its calls. */
-export function requestsOf(next: RunBody, last: Turn | undefined): ApiRequest[] {
+/** Returns the content of the message that an input is. */
+export const contentOf = (input: RunInput) => (typeof input === "string" ? input : (input[0]?.content ?? ""));
+
+/**
+ * Requests that reproduce this page's actions: the run, and the answers to its calls. While a run works (`steeredId`),
+ * what is written is a message to it.
+ */
+export function requestsOf(next: RunBody, last: Turn | undefined, steeredId?: string): ApiRequest[] {
+  if (steeredId && next.input !== "")
+    return [
+      {
+        method: "POST",
+        path: `/v1/runs/${steeredId}/messages`,
+        body: { role: "user", content: contentOf(next.input) },
+      },
+    ];
   const isNext = next.input !== "" || !last?.body;
   const body = isNext ? { ...next, input: next.input || "Hello" } : last.body;
   const run: ApiRequest = { method: "POST", path: "/v1/runs", body, stream: true };

@@ -7,7 +7,7 @@ import type { Variable } from "../../../../server/domain/variable.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { useTeamVariables } from "../../entities/agent/team-variables.ts";
-import { typedValues } from "../../entities/agent/variable-rows.ts";
+import { missingVariable, typedValues } from "../../entities/agent/variable-rows.ts";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { findCall } from "../../entities/tool-call/next-call.ts";
@@ -28,7 +28,7 @@ import { ChatNotes, ConversationView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import { fillVariables, parseStoredValues, variablesIn, variableValue } from "./prompt-variables.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
-import { isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
+import { contentOf, isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
 import { useAttachments } from "./use-attachments.ts";
 import { useDraft } from "./use-draft.ts";
 import { useConversation } from "./use-lane.ts";
@@ -68,17 +68,20 @@ export function Workbench({
   const openTurns = lanes.flatMap(({ turns }) => turns.filter(isOpen));
   const isBusy = openTurns.length > 0;
   const steeredIds = openTurns.flatMap(({ runId }) => runId ?? []);
+  const declared = useTeamVariables(agent);
+  const given = typedValues(declared, values);
+  const missing = missingVariable(declared, given);
   const problem = readOnly
     ? "Your role is viewer: you cannot start runs."
     : lanes.some(({ error }) => error)
       ? "The conversation is still loading."
-      : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "Choose a model for the right side." : null));
+      : (Object.values(faults)[0] ??
+        (rightModel.trim() === "" ? "Choose a model for the right side." : null) ??
+        (missing !== null && !isBusy ? `The variable ${missing} needs a value.` : null));
 
   const attachments = useAttachments();
   // The server fills the variables that the agent declares; others are only of this page.
   const isDeclared = agent.variables.length > 0;
-  const declared = useTeamVariables(agent);
-  const given = typedValues(declared, values);
   const inputOf = (text: string): RunInput => {
     const filled = fillVariables(text, values);
     const parts = attachments.all.flatMap(({ type, file_id, filename }) =>
@@ -109,9 +112,9 @@ export function Workbench({
     composer.current?.focus();
   };
   /** Sends the message to the runs that are at work. */
-  const sendMore = (input: string) =>
+  const sendMore = (input: string, interrupt = false) =>
     steer.mutate(
-      { runIds: steeredIds, content: contentOf(inputOf(input)) },
+      { runIds: steeredIds, content: contentOf(inputOf(input)), interrupt },
       {
         onSuccess() {
           setText("");
@@ -220,7 +223,8 @@ export function Workbench({
               attachments={attachments}
               canClear={lanes.some(({ turns, error }) => turns.length > 0 || error)}
               onText={setText}
-              onSend={() => (isBusy ? sendMore : send)(text.trim())}
+              onSend={() => (isBusy ? sendMore(text.trim()) : send(text.trim()))}
+              onInterrupt={() => sendMore(text.trim(), true)}
               onUp={goToCall}
               onStop={() => {
                 for (const { runId } of openTurns) if (runId) stop.mutate(runId);
@@ -229,7 +233,9 @@ export function Workbench({
             />
           </div>
         </div>
-        {showsCode && <CodePane requests={requestsOf(bodyOf(text.trim(), search.thread), left.turns.at(-1))} />}
+        {showsCode && (
+          <CodePane requests={requestsOf(bodyOf(text.trim(), search.thread), left.turns.at(-1), steeredIds[0])} />
+        )}
       </div>
     </>
   );
@@ -253,9 +259,6 @@ function placeholderOf(agent: FullAgent, open: readonly Turn[]): string {
     return "Answer the open calls (↑ goes there), write a message, or stop the run";
   return open.length > 0 ? "Working… Write to steer the run" : `Write to ${agent.name}`;
 }
-
-/** Returns the content of the message that an input is. */
-const contentOf = (input: RunInput) => (typeof input === "string" ? input : (input[0]?.content ?? ""));
 
 /** Switch between conversation and agent on narrow screens. */
 function PaneSwitch({ pane, onPane }: { pane: "agent" | undefined; onPane: (pane: "agent" | undefined) => void }) {
@@ -303,14 +306,21 @@ function useStop() {
   });
 }
 
+interface SteeringMessage {
+  runIds: readonly string[];
+  content: unknown;
+  /** Ends the answers in progress. */
+  interrupt: boolean;
+}
+
 /** Sends a message to runs; their streams show it. A retry sends none twice. */
 function useSteer() {
   const at = useWorkspace();
   const [postOnce] = useState(createPostOnce);
   return useMutation({
-    mutationFn: async ({ runIds, content }: { runIds: readonly string[]; content: unknown }) => {
-      for (const id of runIds)
-        await postOnce(resourceUrl(at, `/runs/${encodeURIComponent(id)}/messages`), { role: "user", content }, id);
+    mutationFn: async ({ runIds, content, interrupt }: SteeringMessage) => {
+      const body = { role: "user", content, ...(interrupt && { interrupt }) };
+      for (const id of runIds) await postOnce(resourceUrl(at, `/runs/${encodeURIComponent(id)}/messages`), body, id);
     },
   });
 }

@@ -25,7 +25,10 @@ export function runLine(run: Run): RunLine {
     case "cancelled":
       return { text: run.error?.message || "Cancelled", tone: "plain" };
     case "requires_action":
-      return { text: waitLine(run.required_action?.submit_tool_outputs.tool_calls ?? []), tone: "warn" };
+      return {
+        text: waitLine(run.required_action?.submit_tool_outputs.tool_calls ?? []) + thenPauses(run),
+        tone: "warn",
+      };
     case "queued":
       return {
         text: run.queue_position == null ? "Queued" : `Queued, position ${run.queue_position}`,
@@ -39,6 +42,9 @@ export function runLine(run: Run): RunLine {
       return { text: run.output ? markdownToText(run.output, longest) : "Completed without text", tone: "plain" };
   }
 }
+
+/** Describes a pause that was requested for a run which still waits. */
+const thenPauses = ({ pause_requested_at }: Run): string => (pause_requested_at == null ? "" : ", then it pauses");
 
 /** Describes the pending calls: `Waiting for approval: change_address`, with the number of others. */
 export function waitLine(calls: readonly PendingCall[]): string {

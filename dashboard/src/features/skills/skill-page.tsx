@@ -4,6 +4,7 @@ import { Download } from "lucide-react";
 import type { Skill, SkillVersion } from "../../../../server/domain/api-types/skill.ts";
 import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { skillFile } from "../../../../server/domain/skills.ts";
+import { UsingAgents } from "../../entities/agent/using-agents.tsx";
 import { ObjectHead } from "../../entities/crud/object-head.tsx";
 import { ObjectPage } from "../../entities/crud/object-page.tsx";
 import { fileTextQuery, skillApi, skillFileUrl, versionQuery } from "../../entities/skill/skill-api.ts";
@@ -16,40 +17,53 @@ import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import type { SkillSearch } from "./read-skills-search.ts";
+import { SkillActs } from "./skill-acts.tsx";
 
 interface SkillPageProps {
   id: string;
   search: SkillSearch;
   onSearch: (search: SkillSearch, replace?: boolean) => void;
   onLookIn: (mode: Mode) => void;
+  /** Called after the skill was deleted. */
+  onLeave: () => void;
 }
 
 /** A skill with its versions, and the files of one of them. */
-export function SkillPage({ id, search, onSearch, onLookIn }: SkillPageProps) {
+export function SkillPage({ id, search, onSearch, onLookIn, onLeave }: SkillPageProps) {
   const skill = useQuery(skillApi.one(useWorkspace(), id));
   return (
     <ObjectPage object={skill} noun="skill" list="/skills" id={id} onLookIn={onLookIn}>
-      {(skill) => <Content skill={skill} search={search} onSearch={onSearch} />}
+      {(skill) => <Content skill={skill} search={search} onSearch={onSearch} onLeave={onLeave} />}
     </ObjectPage>
   );
 }
 
-function Content({ skill, search, onSearch }: { skill: Skill } & Pick<SkillPageProps, "search" | "onSearch">) {
+function Content({
+  skill,
+  search,
+  onSearch,
+  onLeave,
+}: { skill: Skill } & Pick<SkillPageProps, "search" | "onSearch" | "onLeave">) {
   const at = useWorkspace();
   const number = Math.min(search.version ?? skill.version, skill.version);
   const version = useQuery(versionQuery(at, skill.id, number));
   const file = version.data?.files.find(({ path }) => path === search.file)?.path ?? skillFile;
   return (
     <>
-      <ObjectHead list="/skills" name={skill.name}>
+      <ObjectHead list="/skills" name={skill.name} acts={<SkillActs skill={skill} onDeleted={onLeave} />}>
         <IdDescription noun="skill" id={skill.id} />
         <Description name="Size">{formatBytes(version.data?.bytes ?? skill.bytes)}</Description>
         <Description name="Files">{formatCount(version.data?.files.length ?? skill.files)}</Description>
+        <Description name="Agents">
+          <UsingAgents uses={({ skills }) => skills.some(({ skill_id }) => skill_id === skill.id)} />
+        </Description>
         {skill.license && <Description name="License">{skill.license}</Description>}
         {skill.compatibility && <Description name="Compatibility">{skill.compatibility}</Description>}
       </ObjectHead>
-      <div className="flex flex-wrap items-end gap-4 border-b border-line px-4 py-3 rail:px-5">
-        <p className="min-w-0 flex-1 wrap-anywhere">{version.data?.description ?? skill.description}</p>
+      <div className="flex flex-wrap items-start gap-x-6 gap-y-2 border-b border-line px-4 py-3 rail:px-5">
+        <p className="max-h-30 min-w-60 max-w-(--read) flex-1 overflow-y-auto wrap-anywhere">
+          {version.data?.description ?? skill.description}
+        </p>
         <Select
           label="Version"
           value={String(number)}

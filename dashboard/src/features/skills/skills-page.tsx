@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { BookOpen, FileUp, Trash2 } from "lucide-react";
-import { useRef, useState } from "react";
+import { BookOpen, FileUp } from "lucide-react";
+import { useRef } from "react";
 import type { Skill } from "../../../../server/domain/api-types/skill.ts";
 import { ListPage } from "../../entities/crud/list-page.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
@@ -13,10 +13,9 @@ import type { NamedSearch } from "../../lib/page-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Cell, Row, RowActs, SecondLine } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
-import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
-import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
+import { SkillActs } from "./skill-acts.tsx";
 
 const columns = [
   { label: "Name" },
@@ -90,6 +89,7 @@ export function SkillsPage({ search, onSearch }: { search: NamedSearch; onSearch
 }
 
 function SkillRow({ skill }: { skill: Skill }) {
+  const may = usePermission("member");
   return (
     <Row stops>
       <Cell main>
@@ -105,33 +105,12 @@ function SkillRow({ skill }: { skill: Skill }) {
         <Time at={skill.updated_at} />
       </Cell>
       <Cell right className="max-rail:ml-auto">
-        <SkillActs skill={skill} />
+        {may && (
+          <RowActs>
+            <SkillActs skill={skill} />
+          </RowActs>
+        )}
       </Cell>
     </Row>
-  );
-}
-
-function SkillActs({ skill }: { skill: Skill }) {
-  const at = useWorkspace();
-  const [deleting, setDeleting] = useState(false);
-  if (!usePermission("member")) return null;
-  return (
-    <RowActs>
-      <ActionsMenu
-        of={skill.name}
-        acts={[{ icon: Trash2, word: "Delete skill", danger: true, onDo: () => setDeleting(true) }]}
-      />
-      {deleting && (
-        <DeleteDialog
-          noun="skill"
-          name={skill.name}
-          remove={() => skillApi.remove(at, skill.id)}
-          stale={[skillApi.all(at)]}
-          onClose={() => setDeleting(false)}
-        >
-          New runs of its agents do without it. Its files are erased once no run that has it is left.
-        </DeleteDialog>
-      )}
-    </RowActs>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pencil, Trash2 } from "lucide-react";
 import type { Snippet } from "../../../../server/domain/api-types/snippet.ts";
+import { UsingAgents } from "../../entities/agent/using-agents.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { snippetApi, snippetVersionsQuery } from "../../entities/snippet/snippet-api.ts";
@@ -136,6 +137,10 @@ function SnippetForm({ snippet, onClose }: { snippet: Snippet; onClose: () => vo
       request={{ method: "PATCH", path: `/v1/snippets/${id}`, body: bodyOf(form.draft) }}
     >
       <SnippetFields text={form.text} />
+      <section aria-label="Agents" className="flex flex-col gap-1.5">
+        <h3 className="font-medium">Agents</h3>
+        <UsingAgents uses={({ snippets }) => snippets.some((each) => each.split("@")[0] === snippet.name)} />
+      </section>
       {earlier.length > 0 && (
         <section aria-label="Earlier versions" className="flex flex-col gap-1.5">
           <h3 className="font-medium">Earlier versions</h3>

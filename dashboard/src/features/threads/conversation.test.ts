@@ -29,6 +29,28 @@ test("messages are grouped by run, and a tool's output is paired with its call",
   ]);
 });
 
+test("a handoff stands in the place of its call, and the way back leads to the run's own agent", () => {
+  const call = { id: "c", name: "transfer_to_refunds", arguments: { reason: "Broken." } };
+  const answer = (id: string, more: Partial<ThreadMessage>) => message({ id, role: "assistant", content: id, ...more });
+  const parts = conversation([
+    message({}),
+    answer("msg_2", { tool_calls: [call] }),
+    message({ id: "msg_3", role: "tool", content: "{}", tool_call_id: "c" }),
+    answer("msg_4", { agent_id: "agt_2", interrupted: true }),
+    answer("msg_5", {}),
+    answer("msg_6", { run_id: "run_2" }),
+  ]);
+  expect(parts[0]?.items).toMatchObject([
+    { kind: "said", by: "user" },
+    { kind: "said", text: "msg_2" },
+    { kind: "handoff", agentId: "agt_2", reason: "Broken." },
+    { kind: "said", text: "msg_4", isInterrupted: true },
+    { kind: "handoff", agentId: null },
+    { kind: "said", text: "msg_5" },
+  ]);
+  expect(parts[1]?.items).toMatchObject([{ kind: "said", text: "msg_6" }]);
+});
+
 test("metadata must be pairs of strings", () => {
   expect(metadataFault({ a: "1" })).toBeNull();
   expect(metadataFault([1])).toMatch(/object/);

@@ -11,30 +11,41 @@ import { post, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { removeSentText } from "./conversation.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
+
+const whenBusyChoices = [
+  { value: "queue", label: "After the run" },
+  { value: "steer", label: "To the run now" },
+] as const;
 
 /** Form that sends a message to an agent in a thread. ⌘↵ starts the run. */
 export function RunInThread({
   thread,
   lastAgent,
   isBusy,
+  workingAgent,
 }: {
   thread: Thread;
   /** Agent of the newest run, used as the default. */
   lastAgent: string | undefined;
   /** True if a run is in progress; the next one waits for it. */
   isBusy: boolean;
+  /** Agent of that run: a message to it may also go to the run itself. */
+  workingAgent: string | undefined;
 }) {
   const at = useWorkspace();
   const client = useQueryClient();
   const id = useId();
   const { data: agents } = useQuery(newestAgentsQuery(at));
   const [chosen, setChosen] = useState<string | null>(null);
+  const [whenBusy, setWhenBusy] = useState<"queue" | "steer">("queue");
   const [text, setText] = useDraftText(`thread.${thread.id}`);
   const listed: WithMemory[] = agents?.data ?? [];
   const agent = listed.find((each) => each.id === (chosen ?? lastAgent)) ?? listed[0];
+  const canSteer = agent !== undefined && agent.id === workingAgent;
   const forgets = agent && agent.memory?.history?.mode !== "thread" && thread.message_count > 0;
   const start = useMutation({
     mutationFn: (input: string) =>
@@ -42,7 +53,7 @@ export function RunInThread({
         agent_id: agent?.id,
         thread_id: thread.id,
         input,
-        if_thread_busy: "queue",
+        if_thread_busy: canSteer ? whenBusy : "queue",
       }),
     onSuccess: (_, sentText) => {
       setText((now) => removeSentText(now, sentText));
@@ -103,9 +114,20 @@ export function RunInThread({
               </option>
             ))}
           </select>
+          {canSteer && (
+            <SegmentedControl
+              name="when busy"
+              label="While the run works"
+              choices={whenBusyChoices}
+              chosen={whenBusy}
+              onChoose={setWhenBusy}
+            />
+          )}
           <span className="min-w-0 flex-1 text-xs text-muted max-rail:order-last max-rail:basis-full">
             {isBusy
-              ? "Another run is in progress. This one waits for it."
+              ? canSteer && whenBusy === "steer"
+                ? "The run that is in progress reads it with its next model call."
+                : "Another run is in progress. This one waits for it."
               : forgets
                 ? "This agent does not read earlier messages of the conversation."
                 : ""}

@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
-import { emptyRunView, foldFrames, type RunView } from "../../../../server/domain/api-types/run-view.ts";
+import { emptyRunView, foldFrames, type Part, type RunView } from "../../../../server/domain/api-types/run-view.ts";
 import { wholeText } from "../../../../server/domain/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { shownInput } from "../../entities/file/shown-input.ts";
 import { type ShownLists, ShownMedia } from "../../entities/file/shown-media.tsx";
+import { HandoffLine, InterruptedNote } from "../../entities/run/conversation-notes.tsx";
 import { followRun } from "../../entities/run/follow-run.ts";
 import { openRunQuery } from "../../entities/thread/thread-api.ts";
 import { OpenCall } from "../../entities/tool-call/open-call.tsx";
@@ -31,7 +32,7 @@ export function RunPartView({ part, run }: { part: RunPart; run: Run | undefined
         <RunLine runId={part.runId} run={run} at={part.at} />
       )}
       {part.items.map((item) => (
-        <ItemView key={item.key} item={item} />
+        <ItemView key={item.key} item={item} agentId={run?.agent_id} />
       ))}
       {run?.status === "failed" && run.error && (
         <p className="text-xs text-bad wrap-anywhere">
@@ -42,16 +43,24 @@ export function RunPartView({ part, run }: { part: RunPart; run: Run | undefined
   );
 }
 
-function ItemView({ item }: { item: Item }) {
+/** `agentId` is the run's own agent. */
+function ItemView({ item, agentId }: { item: Item; agentId: string | undefined }) {
+  if (item.kind === "handoff") return <NewAgent id={item.agentId ?? agentId ?? ""} reason={item.reason} />;
   if (item.kind === "call") return <CallView call={item} />;
   if (item.by === "assistant")
     return (
       <div className="min-w-0">
         <span className="sr-only">Agent: </span>
         <Markdown text={item.text} />
+        {item.isInterrupted && <InterruptedNote />}
       </div>
     );
   return <Asked text={item.text} shown={item.shown} />;
+}
+
+function NewAgent({ id, reason }: { id: string; reason: string | null }) {
+  const name = useAgentName(id);
+  return <HandoffLine part={{ agentName: name || "Another agent", reason }} />;
 }
 
 /** A user's message. */
@@ -113,17 +122,17 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
   const whole = useQuery({ ...openRunQuery(useWorkspace(), listed), enabled: listed.truncated !== undefined });
   const run = whole.data ?? listed;
   const view = useRunText(run);
-  const texts = view.parts.filter((part) => part.kind === "text" && part.state !== "void" && part.output !== "");
+  const parts = view.parts.filter(isShown);
   const calls = run.status === "requires_action" ? (run.required_action?.submit_tool_outputs.tool_calls ?? []) : [];
   const isCut = run.truncated?.includes("required_action");
   return (
     <article className="flex min-w-0 flex-col gap-3">
       <RunLine runId={run.id} run={run} at={run.created_at} />
       <Asked text={wholeText(run.input)} shown={shownInput(run.input)} />
-      {texts.map(
-        (part) =>
-          part.kind === "text" && <Markdown key={part.key} text={part.output} growing={part.state === "writing"} />,
-      )}
+      {parts.map((part) => (
+        <OpenPart key={part.key} part={part} />
+      ))}
+      {run.status === "paused" && <Callout tone="info">Paused: it goes on when you resume it on its page.</Callout>}
       {run.status === "queued" && <p className="text-muted">Starts when the earlier runs have ended.</p>}
       {calls.map((call) =>
         may && !isCut ? (
@@ -135,6 +144,22 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
         ),
       )}
     </article>
+  );
+}
+
+/** Tool calls are shown once the run is over, except those that wait. */
+const isShown = (part: Part): boolean =>
+  part.kind !== "tool" && (part.kind !== "text" || (part.state !== "void" && part.output !== ""));
+
+function OpenPart({ part }: { part: Part }) {
+  if (part.kind === "message") return <Asked text={part.content} shown={{}} />;
+  if (part.kind === "handoff") return <HandoffLine part={part} />;
+  if (part.kind === "tool") return null;
+  return (
+    <div className="min-w-0">
+      <Markdown text={part.output} growing={part.state === "writing" && !part.isInterrupted} />
+      {part.isInterrupted && <InterruptedNote />}
+    </div>
   );
 }
 

@@ -75,7 +75,14 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
           )}
         </div>
       </section>
-      {may && <RunInThread thread={thread} lastAgent={last?.agent_id} isBusy={open.length > 0} />}
+      {may && (
+        <RunInThread
+          thread={thread}
+          lastAgent={open.at(-1)?.agent_id ?? thread.last_agent_id ?? last?.agent_id}
+          isBusy={open.length > 0}
+          workingAgent={open[0]?.agent_id}
+        />
+      )}
     </>
   );
 }

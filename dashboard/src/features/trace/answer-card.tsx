@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 import type { TextPart } from "../../../../server/domain/api-types/run-view.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { MessageCard, Reasoning } from "../../entities/run/message-card.tsx";
-import { formatCount } from "../../lib/format.ts";
+import { joinFacts, plural } from "../../lib/format.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
+import { isInterruptedCall } from "./interrupted-call.ts";
 import { useReplayProgress } from "./replay-context.ts";
 import { PendingOutput, StepText } from "./step-text.tsx";
 
@@ -22,13 +23,31 @@ export function modelOutput(step: TraceStep, live: TextPart | undefined) {
 }
 
 /** A model's message, with `children` below it. Renders nothing if both are empty. */
-export function AnswerCard({ step, live, children }: { step: TraceStep; live?: TextPart; children: ReactNode }) {
+export function AnswerCard({
+  step,
+  live,
+  agent,
+  children,
+}: {
+  step: TraceStep;
+  live?: TextPart;
+  /** Name of the agent that answers, if there are several. */
+  agent?: string | undefined;
+  children: ReactNode;
+}) {
   const isWhole = useReplayProgress() === "all";
   const { isWriting, text, reasoning } = modelOutput(step, live);
   const tokens = step.usage?.output_tokens;
   if (!isWriting && !text && !reasoning && !children) return null;
   return (
-    <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
+    <MessageCard
+      by="assistant"
+      name={agent}
+      aside={joinFacts(
+        isWhole && isInterruptedCall(step) && "Interrupted",
+        tokens == null ? "" : plural(tokens, "token"),
+      )}
+    >
       {isWhole && reasoning && <Reasoning text={reasoning} />}
       {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
       {!isWhole && !text && <PendingOutput />}

@@ -12,7 +12,10 @@ import { StepIcon } from "../../ui/data/step-icon.tsx";
 import { LongText } from "../../ui/data/value.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { AnswerCard } from "./answer-card.tsx";
+import { answeringAgents } from "./answering-agents.ts";
+import { isInterruptedCall } from "./interrupted-call.ts";
 import { RowContext, shownStep, useReplayProgress } from "./replay-context.ts";
+import { SteeredMessages, steeredInto, waitingMessages } from "./steered-messages.tsx";
 import { statusWord } from "./step-words.ts";
 
 const shownAtFirst = 40;
@@ -20,17 +23,21 @@ const shownAtFirst = 40;
 /** Conversation of a run in order: input, model messages and tool calls. */
 export function Conversation({
   run,
+  agent,
   steps,
   live,
   onSelect,
 }: {
   run: Run;
+  /** Name of the run's own agent. */
+  agent: string;
   steps: readonly TraceStep[];
   live: RunView;
   onSelect: (key: string) => void;
 }) {
   const [all, setAll] = useState(false);
   const turnSteps = steps.filter(({ type }) => type === "model_call" || stepKinds[type]?.isCall);
+  const agents = answeringAgents(steps, agent);
   const hidden = all ? 0 : Math.max(0, turnSteps.length - shownAtFirst);
   return (
     <>
@@ -46,22 +53,52 @@ export function Conversation({
       {turnSteps.slice(hidden).map((step) => (
         <RowContext key={step.id} value={shownStep(run.id, steps, step, run.ended_at)}>
           {step.type === "model_call" ? (
-            <ModelMessage step={step} live={textOfStep(live, step.step_index)} />
+            <ModelMessage step={step} agent={agents.get(step.id)} live={textOfStep(live, step.step_index)} />
+          ) : step.handoff ? (
+            <HandoffLine step={step} onSelect={onSelect} />
           ) : (
             <CallLine step={step} onSelect={onSelect} />
           )}
         </RowContext>
       ))}
+      <SteeredMessages messages={waitingMessages(run, steps, live)} aside="For the next model call" />
     </>
   );
 }
 
-function ModelMessage({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
+interface ModelMessageProps {
+  step: TraceStep;
+  agent: string | undefined;
+  live: TextPart | undefined;
+}
+
+/** A model's answer, after the messages that came since the call before it. */
+function ModelMessage({ step, agent, live }: ModelMessageProps) {
   if (useReplayProgress() === "nothing") return null;
   return (
-    <AnswerCard step={step} live={live}>
-      {step.error && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
-    </AnswerCard>
+    <>
+      <SteeredMessages messages={steeredInto(step)} />
+      <AnswerCard step={step} agent={agent} live={live}>
+        {step.error && !isInterruptedCall(step) && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
+      </AnswerCard>
+    </>
+  );
+}
+
+/** The place where another agent goes on; selecting it opens its step. */
+function HandoffLine({ step, onSelect }: { step: TraceStep; onSelect: (key: string) => void }) {
+  if (useReplayProgress() === "nothing") return null;
+  return (
+    <button
+      type="button"
+      onClick={() => onSelect(String(step.step_index))}
+      className="flex min-h-(--row-dense) w-full min-w-0 items-center gap-2 rounded-md px-2.5 text-left text-muted hover:bg-hover"
+    >
+      <StepIcon type="handoff" />
+      <span className="min-w-0 wrap-anywhere">
+        <span className="font-medium text-ink">{step.handoff?.agent_name}</span> answers from here
+      </span>
+    </button>
   );
 }
 

@@ -73,7 +73,8 @@ export const DetailPane = memo(function DetailPane(props: DetailPaneProps) {
 
 function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { row: Row; tab: TraceTab }): ReactNode {
   if (row.kind === "run") {
-    if (tab === "messages") return <Conversation run={run} steps={loaded.steps} live={live} onSelect={onSelect} />;
+    if (tab === "messages")
+      return <Conversation run={run} agent={row.name} steps={loaded.steps} live={live} onSelect={onSelect} />;
     if (tab === "events") return <EventsPanel runId={run.id} startedAt={loaded.trace.started_at} seq={seqOf(live)} />;
     if (tab === "raw") return <RunRaw run={run} />;
     return <RunOutput run={run} loaded={loaded} live={live} onSelect={onSelect} />;
@@ -82,7 +83,7 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
   if (!step) return <Restart row={row} />;
   const text = row.level === 2 ? textOfStep(live, step.step_index) : undefined;
   if (tab === "raw") return <RawPanel row={row} step={step} />;
-  if (tab === "messages") return <MessagesPanel step={step} live={text} />;
+  if (tab === "messages") return <MessagesPanel step={step} agent={row.agent} live={text} />;
   if (tab === "request") return <SentRequest runId={row.runId} step={step} before={row.before} />;
   if (tab === "arguments")
     return (
@@ -184,6 +185,8 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
   return (
     <dl className="flex min-w-0 flex-wrap gap-x-3.5 gap-y-0.5 text-xs">
       <Fact name={typeWord(step.type)}>step {step.step_index}</Fact>
+      {row.agent && <Fact name="Agent">{row.agent}</Fact>}
+      {step.handoff && <Fact name="Tool">{step.name}</Fact>}
       {model && model !== row.name && <Fact name="Model">{model}</Fact>}
       <Fact name="Duration">
         <Took row={row} step={step} />

@@ -121,6 +121,10 @@ function eventLine({ event, data }: RunFrame): string {
       return `${data.messages} messages`;
     case "documents.attached":
       return joinFacts(...data.documents.map(({ filename }) => filename));
+    case "run.steered":
+      return joinFacts(data.interrupt && "interrupts", data.content);
+    case "run.pause_requested":
+      return data.reason ?? "";
     case "run.queued":
       return `at ${data.queue_position}`;
     case "run.recovered":

@@ -7,16 +7,29 @@ import { fieldsOf } from "../../lib/json-text.ts";
 import { LongText } from "../../ui/data/value.tsx";
 import { AnswerCard, modelOutput } from "./answer-card.tsx";
 import { ProviderWork } from "./provider-work.tsx";
+import { sentDuringRun } from "./steered-messages.tsx";
 
 interface SentMessage extends ShownLists {
   id: string;
   role: string;
   content: string;
+  /** It came while the run was under way. */
+  steered?: true;
+  /** A message of the user ended it. */
+  interrupted?: true;
   tool_calls?: { id: string; name: string; arguments: unknown }[];
 }
 
 /** Messages new to the model in this call, and its answer. */
-export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
+export function MessagesPanel({
+  step,
+  agent,
+  live,
+}: {
+  step: TraceStep;
+  agent: string | undefined;
+  live: TextPart | undefined;
+}) {
   const input = fieldsOf(step.input);
   const { calls } = modelOutput(step, live);
   const messages = (Array.isArray(input.messages) ? input.messages : []) as SentMessage[];
@@ -24,7 +37,7 @@ export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart 
     <>
       <Earlier input={input} />
       {messages.map((message) => (
-        <MessageCard key={message.id} by={message.role}>
+        <MessageCard key={message.id} by={message.role} aside={asideOf(message)}>
           {message.content && <LongText text={message.content} name={message.role} mono={message.role === "tool"} />}
           <ShownMedia {...message} />
           {message.tool_calls?.map((call) => (
@@ -32,12 +45,17 @@ export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart 
           ))}
         </MessageCard>
       ))}
-      <AnswerCard step={step} live={live}>
+      <AnswerCard step={step} agent={agent} live={live}>
         {calls.length > 0 && calls.map((call) => <AskedCall key={call.id} name={call.name} args={call.arguments} />)}
         <ProviderWork step={step} />
       </AnswerCard>
     </>
   );
+}
+
+function asideOf({ steered, interrupted }: SentMessage): string | null {
+  if (steered) return sentDuringRun;
+  return interrupted ? "Interrupted" : null;
 }
 
 /** Counts of the messages before the new ones. */

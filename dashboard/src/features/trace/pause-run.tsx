@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Pause, Play } from "lucide-react";
+import { Pause, StepForward, X } from "lucide-react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { isOver } from "../../../../server/domain/run-state.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
@@ -25,7 +25,8 @@ export function PauseRun({ run }: { run: Run }) {
   });
   const act = () => change.mutate(isRequested ? "resume" : "pause");
   const canAct = !isOver(run.status) && !change.isPending;
-  useKeys({ z: act }, canAct);
+  const word = isPaused ? "Resume" : isRequested ? "Cancel pause" : "Pause";
+  useKeys({ z: act }, canAct, { z: isPaused || !isRequested ? `${word} run` : "Cancel pause of the run" });
   if (isOver(run.status)) return null;
   return (
     <Button
@@ -33,8 +34,8 @@ export function PauseRun({ run }: { run: Run }) {
       onClick={act}
       title={isRequested ? undefined : "The call that is in progress ends first"}
     >
-      {isRequested ? <Play {...icon} /> : <Pause {...icon} />}
-      {isPaused ? "Resume" : isRequested ? "Cancel pause" : "Pause"}
+      {isPaused ? <StepForward {...icon} /> : isRequested ? <X {...icon} /> : <Pause {...icon} />}
+      {word}
     </Button>
   );
 }

@@ -20,6 +20,8 @@ export interface Row {
   name: string;
   sub: string;
   step: TraceStep | null;
+  /** Name of the agent whose model call it is, if several answer in turn. */
+  agent?: string | undefined;
   /** Id of the step before it in its own run, after which it is fetched singly. */
   before: string | null;
   runId: string;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import type { RunErrorCode } from "../../../../server/domain/errors.ts";
 import type { LoadedTrace, Trace } from "../../entities/run/trace-api.ts";
-import { ancestorsOf, findSteps, firstStep, isProblem, placeRows, rowsOf } from "./rows.ts";
+import { ancestorsOf, findSteps, firstStep, isProblem, placeRows, rowMarkWord, rowsOf } from "./rows.ts";
 import { ms, stepOf, time, traceOf } from "./trace-fixtures.ts";
 
 const loaded = (steps: TraceStep[], more: Partial<Trace> = {}): LoadedTrace => ({
@@ -120,4 +120,35 @@ test("steps are found by any of their words, in any order", () => {
   expect(findSteps(rows, "teal mug").map(({ key }) => key)).toEqual(["0"]);
   expect(findSteps(rows, "failed look").map(({ key }) => key)).toEqual(["1"]);
   expect(findSteps(rows, "nothing")).toEqual([]);
+});
+
+test("after a handoff each model call names its agent, also in an agent's run below", () => {
+  const model = (index: number) => stepOf(index, { type: "model_call", name: "test/script" });
+  const handoff = (index: number, agent_name: string) =>
+    stepOf(index, {
+      type: "handoff",
+      name: "transfer_to_x",
+      handoff: { from_agent_id: "agt_1", agent_id: "agt_2", agent_name },
+    });
+  const child = loaded([model(0), handoff(1, "Lawyer"), model(2)], { run_id: "run_2" });
+  const root = loaded([model(0), handoff(1, "Refunds"), model(2), agentCall(3, "run_2")]);
+  const rows = rowsWith(root, ["run", "3"], new Map([["run_2", child]]));
+  expect(rows.flatMap(({ name, agent }) => (agent ? [agent] : name.startsWith("To ") ? [name] : []))).toEqual([
+    "Clerk",
+    "To Refunds",
+    "Refunds",
+    "ask",
+    "To Lawyer",
+    "Lawyer",
+  ]);
+  expect(rowsWith(loaded([model(0)]))[1]?.agent).toBeUndefined();
+});
+
+test("a model call that a message ended is interrupted, and one that was cancelled is not", () => {
+  const error = (code: string) => ({ code, message: "It ended." });
+  const steps = [
+    stepOf(0, { type: "model_call", status: "cancelled", error: error("interrupted") }),
+    stepOf(1, { type: "model_call", status: "cancelled", error: error("run_cancelled") }),
+  ];
+  expect(rowsWith(loaded(steps)).slice(1).map(rowMarkWord)).toEqual(["Interrupted", "Cancelled"]);
 });

@@ -2,8 +2,10 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import type { Recovery } from "../../../../server/domain/trace.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
+import { joinFacts } from "../../lib/format.ts";
+import { answeringAgents } from "./answering-agents.ts";
 import type { Mark, Row, ShownRow } from "./row.ts";
-import { isFlagged, statusWord, stepSub, typeWord } from "./step-words.ts";
+import { isFlagged, statusWord, stepStatusWord, stepSub, typeWord } from "./step-words.ts";
 import { waitSpans } from "./waits.ts";
 
 interface RowsInput {
@@ -18,16 +20,16 @@ interface RowsInput {
 /** All visible rows, in order. */
 export function rowsOf({ root, name, children, open }: RowsInput): Row[] {
   const rows: Row[] = [runRow(root, name, open.has("run"))];
-  const add = (of: LoadedTrace, prefix: string, level: number) => {
-    for (const row of ownRows(of, prefix, level)) {
+  const add = (of: LoadedTrace, agent: string, prefix: string, level: number) => {
+    for (const row of ownRows(of, agent, prefix, level)) {
       const child = row.step?.subagent ? children.get(row.step.subagent.run_id) : undefined;
       row.opens = Boolean(row.step?.subagent);
       row.open = row.opens && open.has(row.key);
       rows.push(row);
-      if (row.open && child) add(child, `${row.key}-`, level + 1);
+      if (row.open && child) add(child, row.name, `${row.key}-`, level + 1);
     }
   };
-  if (open.has("run")) add(root, "", 2);
+  if (open.has("run")) add(root, name, "", 2);
   return rows;
 }
 
@@ -74,18 +76,20 @@ export function placeRows(rows: readonly Row[]): ShownRow[] {
 /** Steps taken over by a fork started before it. */
 const firstTimes = (steps: readonly TraceStep[]): number[] => (steps[0] ? [Date.parse(steps[0].started_at)] : []);
 
-function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): Row[] {
+function ownRows({ trace, steps }: LoadedTrace, name: string, prefix: string, level: number): Row[] {
   const newest = Date.parse(trace.started_at) + trace.duration_ms;
   const waitContext = { recoveries: trace.recoveries, newest };
   const parent = prefix === "" ? "run" : prefix.slice(0, -1);
   const base: Base = { parent, level, runId: trace.run_id, opens: false, open: false };
+  const agents = answeringAgents(steps, name);
   const rows: Row[] = steps.map((step, index) => ({
     ...base,
     key: `${prefix}${step.step_index}`,
     kind: "step",
     type: step.type,
-    name: step.name,
-    sub: stepSub(step),
+    name: step.handoff ? `To ${step.handoff.agent_name}` : step.name,
+    sub: joinFacts(agents.get(step.id), stepSub(step)),
+    agent: agents.get(step.id),
     step,
     before: steps[index - 1]?.id ?? null,
     start: Date.parse(step.started_at),
@@ -137,7 +141,7 @@ export function rowMarkWord({ mark, step }: Row): string {
   if (mark === "flagged") return "Flagged";
   if (mark === "running") return "Running";
   if (mark === "waiting") return "Waiting";
-  return step && mark ? statusWord[step.status] : mark ? mark[0]!.toUpperCase() + mark.slice(1) : "";
+  return step && mark ? stepStatusWord(step) : mark ? mark[0]!.toUpperCase() + mark.slice(1) : "";
 }
 
 /** Searchable text of each step, cached because every typed letter searches. */
@@ -156,8 +160,8 @@ export function findSteps(rows: readonly Row[], searchText: string): Row[] {
 function textOf(step: TraceStep): string {
   const known = texts.get(step);
   if (known !== undefined) return known;
-  const { input, output, reasoning, error, tool_call_id, id, status } = step;
-  const recordText = JSON.stringify([input, output, reasoning, error, tool_call_id, id]);
+  const { name, input, output, reasoning, error, tool_call_id, id, status } = step;
+  const recordText = JSON.stringify([name, input, output, reasoning, error, tool_call_id, id]);
   const text = `${recordText} ${statusWord[status]}`.toLowerCase();
   texts.set(step, text);
   return text;

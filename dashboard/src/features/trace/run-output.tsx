@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { type RunView, textOfStep } from "../../../../server/domain/api-types/run-view.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
@@ -13,6 +14,7 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { WireLine } from "../../ui/feedback/error-note.tsx";
 import { RowContext, shownStep, useReplayProgress, useShownRow } from "./replay-context.ts";
 import { RunScores } from "./run-scores.tsx";
+import { type Steered, SteeredMessages, waitingMessages } from "./steered-messages.tsx";
 import { StepText } from "./step-text.tsx";
 import { passagesOf, placeOf } from "./steps/retrieval.tsx";
 
@@ -36,10 +38,12 @@ export function RunOutput({
   const answer = loaded && !loaded.hasMore && loaded.steps.findLast(({ type }) => type === "model_call");
   return (
     <>
-      {isEnd && <Outcome run={run} onSelect={onSelect} />}
+      {isEnd && <Outcome run={run} loaded={loaded} onSelect={onSelect} />}
       <Block title="Input" copy={wholeText(run.input)}>
         <LongText text={wholeText(run.input)} name="input" />
       </Block>
+      {run.variables && <Variables values={run.variables} />}
+      {isEnd && <WaitingMessages messages={waitingMessages(run, loaded?.steps ?? [], live)} />}
       {(text || writing) && (
         <Block title={run.status === "completed" ? "Output" : "Output so far"} copy={(isEnd && text) || undefined}>
           <RowContext value={answer ? shownStep(run.id, loaded.steps, answer, run.ended_at) : row}>
@@ -82,16 +86,88 @@ function SourceList({ steps, onSelect }: { steps: readonly TraceStep[]; onSelect
   );
 }
 
+/** Values that the run gave for the variables of its agent. */
+function Variables({ values }: { values: NonNullable<Run["variables"]> }) {
+  return (
+    <Block title="Variables" copy={JSON.stringify(values, null, 2)}>
+      <dl className="divide-y divide-line-soft rounded-md border border-line">
+        {Object.entries(values).map(([name, value]) => (
+          <div key={name} className="flex min-w-0 gap-3 px-2.5 py-1.5">
+            <dt className="w-1/3 shrink-0 font-mono text-xs leading-(--leading-md) wrap-anywhere text-muted">{name}</dt>
+            <dd className="min-w-0 flex-1">
+              {value === "" ? <span className="text-muted">Empty</span> : <ValueText text={String(value)} />}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Block>
+  );
+}
+
+const shownAtFirst = 160;
+
+/** A value; a long one is folded, so that the output stays in sight. */
+function ValueText({ text }: { text: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const isLong = text.length > shownAtFirst;
+  return (
+    <p className="wrap-anywhere whitespace-pre-wrap">
+      {isLong && !isOpen ? `${text.slice(0, shownAtFirst).toWellFormed()}… ` : text}
+      {isLong && !isOpen && (
+        <button type="button" className="text-accent underline underline-offset-2" onClick={() => setOpen(true)}>
+          Show all
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** Messages of the user that the next model call is the first to have. */
+function WaitingMessages({ messages }: { messages: readonly Steered[] }) {
+  if (messages.length === 0) return null;
+  return (
+    <Block title="Messages for the next model call">
+      <div className="flex flex-col gap-2">
+        <SteeredMessages messages={messages} />
+      </div>
+    </Block>
+  );
+}
+
+/** Says that the run is paused, or will be, and why. */
+function PauseNote({ run, loaded }: { run: Run; loaded: LoadedTrace | null }) {
+  if (run.status !== "paused" && run.pause_requested_at == null) return null;
+  const reason = loaded?.trace.pauses.at(-1)?.reason;
+  const isPaused = run.status === "paused";
+  return (
+    <Callout tone="info">
+      <b>{isPaused ? "Paused" : "Pauses soon"}</b>
+      {reason && <p>{reason}</p>}
+      <p className="text-muted">
+        {isPaused
+          ? "Neither the model nor a tool is called until the run is resumed."
+          : run.status === "requires_action"
+            ? "The run pauses once its open calls are answered."
+            : "What is in progress ends first."}
+      </p>
+    </Callout>
+  );
+}
+
 /** Result of a run: its error, or its pending calls. */
-function Outcome({ run, onSelect }: { run: Run; onSelect: (key: string) => void }) {
+function Outcome({ run, loaded, onSelect }: { run: Run; loaded: LoadedTrace | null; onSelect: (key: string) => void }) {
   if (run.status === "failed" && run.error) return <Failed runId={run.id} error={run.error} onSelect={onSelect} />;
   if (run.status === "cancelled")
     return <Callout tone="info">{run.error?.message || "This run was cancelled."}</Callout>;
   if (run.status === "queued")
     return <Callout tone="info">Queued: it starts when the runs before it have started and a slot is free.</Callout>;
-  if (run.status === "paused") return <Callout tone="info">Paused: it goes on when you resume it.</Callout>;
   if (isOver(run.status)) return null;
-  return <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />;
+  return (
+    <>
+      <PauseNote run={run} loaded={loaded} />
+      <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />
+    </>
+  );
 }
 
 function Failed({ runId, error, onSelect }: { runId: string; error: RunError; onSelect: (key: string) => void }) {

@@ -3,6 +3,7 @@ import type { StepType } from "../../../../server/domain/step-kinds.ts";
 import type { StepStatus } from "../../entities/run/trace-api.ts";
 import { joinFacts, plural } from "../../lib/format.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
+import { isInterruptedCall } from "./interrupted-call.ts";
 import { stepParts } from "./steps/step-parts.ts";
 
 /** Label of a step type; unknown types, from a newer server, stay as they are. */
@@ -19,6 +20,10 @@ export const statusWord: Record<StepStatus, string> = {
   cancelled: "Cancelled",
   unknown: "Outcome unknown",
 };
+
+/** Label of a step's status. */
+export const stepStatusWord = (step: Pick<TraceStep, "status" | "error">): string =>
+  isInterruptedCall(step) ? "Interrupted" : statusWord[step.status];
 
 /** The one or two facts of a step that distinguish it from its neighbours. */
 export function stepSub(step: TraceStep): string {

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
+import { ChevronRight, Pause } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { countedUsage } from "../../../../server/domain/counted-usage.ts";
@@ -12,6 +12,7 @@ import { formatCost, formatCount } from "../../lib/format.ts";
 import { CopyButton } from "../../ui/data/copy-button.tsx";
 import { Description, DescriptionList } from "../../ui/data/description-list.tsx";
 import { ModePill } from "../../ui/data/mode-pill.tsx";
+import { Pill } from "../../ui/data/pill.tsx";
 import { StatusPill } from "../../ui/data/status-pill.tsx";
 import { LiveDot, LostBadge } from "../../ui/data/stream-badge.tsx";
 import { Time } from "../../ui/data/time.tsx";
@@ -20,6 +21,7 @@ import { SheetHead } from "../../ui/dialogs/sheet.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { PauseRun } from "./pause-run.tsx";
 import { CancelRun } from "./run-acts.tsx";
+import { SteerRun } from "./steer-run.tsx";
 
 /** Head of a run's page: name, status, facts and actions. */
 export function TraceHead({
@@ -54,6 +56,11 @@ export function TraceHead({
           v{run.agent_version}
         </span>
         <StatusPill status={run.status} />
+        {!over && run.status !== "paused" && run.pause_requested_at != null && (
+          <Pill tone="plain" icon={Pause}>
+            Pauses soon
+          </Pill>
+        )}
         <span className="inline-flex max-rail:hidden">
           <ModePill />
         </span>
@@ -66,6 +73,7 @@ export function TraceHead({
         <LostBadge stream={over ? "ended" : stream} />
         <span ref={acts} className="ml-auto flex items-center gap-2">
           {!may && <ViewOnly />}
+          {may && <SteerRun run={run} />}
           {may && <PauseRun run={run} />}
           {may && <CancelRun run={run} beside={() => [...(acts.current?.querySelectorAll("button") ?? [])].at(-1)} />}
           {menu}
@@ -82,7 +90,7 @@ export function TraceHead({
 }
 
 function RunFacts({ run }: { run: Run }) {
-  const { thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
+  const { thread_id, parent_run_id, forked_from, replay_of, metadata, last_agent_id } = run;
   const timing = useTiming(run);
   const usage = countedUsage(run);
   const models = (run.models ?? [run.model]).join(", then ");
@@ -117,7 +125,13 @@ function RunFacts({ run }: { run: Run }) {
       {run.attempt > 1 && <Description name="Attempt">{run.attempt}</Description>}
       {run.origin === "import" && <Description name="Imported">from another trace</Description>}
       {parent_run_id && <RunFact name="Started by" id={parent_run_id} />}
+      {last_agent_id && last_agent_id !== run.agent_id && (
+        <Description name={isOver(run.status) ? "Answered by" : "Answers now"}>
+          <AgentLink id={last_agent_id} className={`${link} max-w-60`} />
+        </Description>
+      )}
       {metadata?.schedule_id && <ScheduleFact id={metadata.schedule_id} />}
+      {metadata?.trigger_id && <TriggerFact id={metadata.trigger_id} />}
       {forked_from && (
         <RunFact name={`Fork at step ${forked_from.step_index} of`} id={forked_from.run_id}>
           <Link
@@ -150,15 +164,8 @@ function RunFacts({ run }: { run: Run }) {
           <CopyButton text={thread_id} what="thread id" />
         </Description>
       )}
-      {Object.entries(run.variables ?? {}).map(([name, value]) => (
-        <Description key={`variable ${name}`} name={`{{${name}}}`}>
-          <span className="cut max-w-40" title={String(value).slice(0, 1000)}>
-            {String(value).slice(0, 200)}
-          </span>
-        </Description>
-      ))}
       {Object.entries(metadata ?? {})
-        .filter(([name]) => name !== "schedule_id")
+        .filter(([name]) => name !== "schedule_id" && name !== "trigger_id")
         .map(([name, value]) => (
           <Description key={name} name={name}>
             <Link
@@ -180,6 +187,16 @@ function ScheduleFact({ id }: { id: string }) {
     <Description name="Started by">
       <Link to="/schedules/$scheduleId" params={{ scheduleId: id }} className="text-accent hover:underline" title={id}>
         its schedule
+      </Link>
+    </Description>
+  );
+}
+
+function TriggerFact({ id }: { id: string }) {
+  return (
+    <Description name="Started by">
+      <Link to="/triggers/$triggerId" params={{ triggerId: id }} className="text-accent hover:underline" title={id}>
+        its trigger
       </Link>
     </Description>
   );

@@ -53,7 +53,7 @@ export function TraceMenu({
   return (
     <>
       <span className="hidden items-center gap-2 full:flex">
-        {may && (
+        {may && isOver(run.status) && (
           <Button onClick={() => setAsking("again")}>
             <Play {...icon} />
             Run again
@@ -65,7 +65,7 @@ export function TraceMenu({
             Fork
           </Button>
         )}
-        {buttons}
+        {isOver(run.status) && buttons}
         <Button onClick={share} title="Copies a link to this view">
           <Link2 {...icon} />
           Share

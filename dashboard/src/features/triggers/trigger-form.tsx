@@ -108,7 +108,13 @@ export function TriggerForm({
       <details className="min-w-0">
         <summary className="w-fit font-medium text-muted hover:text-ink">Filter, repeats, thread and user</summary>
         <div className="flex flex-col gap-4 pt-3">
-          <JsonField label="Filter (optional)" optional {...form.json("filter")} />
+          <JsonField
+            label="Filter (optional)"
+            optional
+            placeholder='[{"path": "body.action", "in": ["opened"]}]'
+            hint="Conditions that an event must meet. Others are ignored."
+            {...form.json("filter")}
+          />
           <Field
             label="Id of an event (optional)"
             autoComplete="off"

@@ -98,6 +98,7 @@ test("after a handoff the calls are the next agent's, and the way back leads to 
     ["tool:look", "look"],
     ["tool:mail", "mail"],
   ]);
+  expect(nodes[1]).toMatchObject({ worked_ms: 1000 });
   expect(edges).toEqual([
     { from: "run", to: "agent:Refunds", calls: 1, failed: 0, isHandoff: true },
     { from: "agent:Refunds", to: "tool:look", calls: 1, failed: 0 },

@@ -48,6 +48,9 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
   const unpriced = new Set<GraphNode>();
   /** Nodes of the agents that answer by turns in a run, by the run and the agent's id. */
   const nodeOfAgent = new Map<string, string>();
+  /** Agents that no call started: their figures are those of their steps. */
+  const agentsAfterHandoff = new Set<string>();
+  const calledAgents = new Set<string>();
   for (const row of rows) {
     const caller = agentOfRun.get(row.runId) ?? "run";
     const kind = row.kind === "step" ? kinds[row.type] : undefined;
@@ -70,15 +73,21 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
         row,
       );
       agentOfRun.set(row.runId, id);
+      if (id !== "run" && !calledAgents.has(id)) agentsAfterHandoff.add(id);
       continue;
     }
+    const takenOver = agentsAfterHandoff.has(caller) ? nodes.get(caller) : undefined;
+    if (takenOver && row.step) addFigures(takenOver, row);
     if (!kind) {
       nodeOf.set(row.key, caller); // Model calls and guardrails are the agent's own work.
       continue;
     }
     const id = `${kind}:${row.name}`;
     nodeOf.set(row.key, id);
-    if (row.step?.subagent) agentOfRun.set(row.step.subagent.run_id, id);
+    if (row.step?.subagent) {
+      agentOfRun.set(row.step.subagent.run_id, id);
+      calledAgents.add(id);
+    }
     const node = getOr(nodes, id, () => nodeFor(row, id, kind));
     count(node, row);
     addFigures(node, row);
