@@ -1,9 +1,10 @@
 import type { Json, Runnel } from "../../e2e/harness.ts";
 import { skillText, zipOf } from "../../server/testing/archives.ts";
 import { type DeskRuns, seedDesk } from "./seed-desk.ts";
+import { type LabelledAgents, seedLabels } from "./seed-labels.ts";
 
 /** Ids of the items whose pages are taken. */
-export interface SeededIds extends DeskRuns {
+export interface SeededIds extends DeskRuns, LabelledAgents {
   agent: string;
   run: string;
   failed: string;
@@ -122,6 +123,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     ...(await seedBuilt(make)),
     key: rotated.id,
     ...(await seedDesk(make, server)),
+    ...(await seedLabels(make, server)),
     ...(await seedSuite(make, server, [first.id, failed.id])),
     agent: agent.id,
     run: first.id,

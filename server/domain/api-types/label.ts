@@ -92,6 +92,7 @@ export const AgentLabelRevision = t.named(
     created_at: CreatedAt,
   }),
 );
+export type AgentLabelRevision = Static<typeof AgentLabelRevision>;
 
 const Milliseconds = t.orNull(t.number);
 

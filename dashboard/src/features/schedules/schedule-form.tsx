@@ -7,6 +7,8 @@ import { agentApi } from "../../entities/agent/agent-api.ts";
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
 import { typedValues } from "../../entities/agent/variable-rows.ts";
+import { chosenFields, textOfChoice } from "../../entities/agent/version-choice.ts";
+import { VersionSelect } from "../../entities/agent/version-select.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
@@ -31,8 +33,10 @@ const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
   { value: "one", label: "Start one run", hint: "As soon as the server is back." },
 ];
 
-type Draft = Omit<ScheduleOrder, "input" | "variables"> & {
+type Draft = Omit<ScheduleOrder, "input" | "variables" | "version" | "label"> & {
   input: RunInput;
+  /** Version or label of the agent. */
+  choice: string;
   /** Typed values of the agent's variables, by name. */
   values: Record<string, string>;
 } & Required<Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">>;
@@ -42,12 +46,13 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   const at = useWorkspace();
   const refresh = useRefresh(scheduleApi);
   // Defaults to the first agent of the list.
-  const orderFrom = ({ values, ...draft }: Draft): ScheduleOrder => ({
+  const orderFrom = ({ values, choice, ...draft }: Draft): ScheduleOrder => ({
     ...draft,
     ...(variables.length > 0 && { variables: typedValues(variables, values) }),
     // Values for another agent would make this one refuse its runs.
     ...(agent?.variables.length === 0 && schedule?.variables && { variables: null }),
     agent_id: draft.agent_id || (agents[0]?.value ?? ""),
+    ...chosenFields(choice),
     name: draft.name.trim(),
     user_id: draft.user_id?.trim() || null,
   });
@@ -89,15 +94,21 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
         body,
       }}
     >
+      <Field
+        label="Name"
+        maxLength={limits.name_length}
+        autoComplete="off"
+        placeholder="Morning report"
+        {...text("name")}
+      />
       <div className="grid items-start gap-4 rail:grid-cols-2">
-        <Field
-          label="Name"
-          maxLength={limits.name_length}
-          autoComplete="off"
-          placeholder="Morning report"
-          {...text("name")}
+        <Select
+          label="Agent"
+          choices={agents}
+          value={body.agent_id}
+          onChoose={(agent_id) => set({ agent_id, choice: "" })}
         />
-        <Select label="Agent" choices={agents} {...form.pick("agent_id")} value={body.agent_id} />
+        <VersionSelect agentId={body.agent_id} hint="A label is read at each run." {...form.pick("choice")} />
       </div>
       {agents.length === 0 && (
         <Callout tone="info">There is no agent yet. Create one first: a schedule runs an agent.</Callout>
@@ -146,6 +157,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
 const firstOrder = (): Draft => ({
   name: "",
   agent_id: "",
+  choice: "",
   input: "",
   values: {},
   cron: "0 9 * * mon-fri",
@@ -155,7 +167,9 @@ const firstOrder = (): Draft => ({
   if_busy: "start",
 });
 
-function orderOf({ name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, variables }: Schedule): Draft {
+function orderOf(schedule: Schedule): Draft {
+  const { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, variables } = schedule;
   const values = Object.fromEntries(Object.entries(variables ?? {}).map(([name, value]) => [name, String(value)]));
-  return { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, values };
+  const choice = textOfChoice(schedule);
+  return { name, agent_id, choice, input, cron, timezone, catch_up, if_busy, user_id, values };
 }

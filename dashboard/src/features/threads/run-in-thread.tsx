@@ -5,12 +5,15 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { Thread } from "../../../../server/domain/api-types/thread.ts";
 import type { AgentListItem as Agent } from "../../../../server/resources/agents/schema.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
+import { chosenFields } from "../../entities/agent/version-choice.ts";
+import { useVersionOptions } from "../../entities/agent/version-select.tsx";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { threadApi } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
+import { SelectOptions } from "../../ui/forms/select.tsx";
 import { removeSentText } from "./conversation.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
@@ -32,6 +35,7 @@ export function RunInThread({
   const id = useId();
   const { data: agents } = useQuery(newestAgentsQuery(at));
   const [chosen, setChosen] = useState<string | null>(null);
+  const [choice, setChoice] = useState("");
   const [text, setText] = useDraftText(`thread.${thread.id}`);
   const listed: WithMemory[] = agents?.data ?? [];
   const agent = listed.find((each) => each.id === (chosen ?? lastAgent)) ?? listed[0];
@@ -40,6 +44,7 @@ export function RunInThread({
     mutationFn: (input: string) =>
       post<Run>(resourceUrl(at, "/runs"), {
         agent_id: agent?.id,
+        ...chosenFields(choice),
         thread_id: thread.id,
         input,
         if_thread_busy: "queue",
@@ -94,7 +99,10 @@ export function RunInThread({
           <select
             id={`${id}-agent`}
             value={agent?.id ?? ""}
-            onChange={(event) => setChosen(event.target.value)}
+            onChange={(event) => {
+              setChosen(event.target.value);
+              setChoice("");
+            }}
             className="h-(--control) max-w-60 min-w-0 rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
           >
             {listed.map((each) => (
@@ -103,6 +111,7 @@ export function RunInThread({
               </option>
             ))}
           </select>
+          {agent && <VersionChoice agentId={agent.id} value={choice} onChoose={setChoice} />}
           <span className="min-w-0 flex-1 text-xs text-muted max-rail:order-last max-rail:basis-full">
             {isBusy
               ? "Another run is in progress. This one waits for it."
@@ -116,5 +125,28 @@ export function RunInThread({
         </div>
       </div>
     </form>
+  );
+}
+
+/** Picker for the agent's version, in the line of the form. */
+function VersionChoice({
+  agentId,
+  value,
+  onChoose,
+}: {
+  agentId: string;
+  value: string;
+  onChoose: (value: string) => void;
+}) {
+  const { options } = useVersionOptions(agentId, value);
+  return (
+    <select
+      aria-label="Version"
+      value={value}
+      onChange={(event) => onChoose(event.target.value)}
+      className="h-(--control) max-w-48 min-w-0 rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
+    >
+      <SelectOptions choices={options} />
+    </select>
   );
 }
