@@ -1,10 +1,11 @@
 import type { Json, Runnel } from "../../e2e/harness.ts";
 import { skillText, zipOf } from "../../server/testing/archives.ts";
 import { type DeskRuns, seedDesk } from "./seed-desk.ts";
+import { type LabelledAgents, seedLabels } from "./seed-labels.ts";
 import { seedTeamwork, type TeamworkIds } from "./seed-teamwork.ts";
 
 /** Ids of the items whose pages are taken. */
-export interface SeededIds extends DeskRuns, TeamworkIds {
+export interface SeededIds extends DeskRuns, TeamworkIds, LabelledAgents {
   agent: string;
   run: string;
   failed: string;
@@ -124,6 +125,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     key: rotated.id,
     ...(await seedDesk(make, server)),
     ...(await seedTeamwork(make, server)),
+    ...(await seedLabels(make, server)),
     ...(await seedSuite(make, server, [first.id, failed.id])),
     agent: agent.id,
     run: first.id,

@@ -48,6 +48,8 @@ function dialogs(ids: SeededIds): Record<string, State> {
   const createKey = inTurn(key("c"), dialog, (page) =>
     page.getByLabel("Name", { exact: true }).fill("Checkout server"),
   );
+  const releases = `/agents/${ids.released}?tab=releases&label=production`;
+  const ofLabel = (act: string) => inTurn(click("button", "More for production"), click("menuitem", act), dialog);
   const ofKey = (name: string, act: string) =>
     inTurn(click("button", `More for ${name}`), click("menuitem", act), dialog);
   return {
@@ -66,6 +68,10 @@ function dialogs(ids: SeededIds): Record<string, State> {
     "dialog-key-rotate": { path: "/keys", act: inTurn(click("button", "Rotate Web shop"), dialog) },
     "dialog-key-revoke": { path: "/keys", act: ofKey("Web shop", "Revoke key") },
     "dialog-key-end": { path: "/keys", act: inTurn(click("button", "End now"), dialog) },
+    "dialog-label-create": { path: releases, act: inTurn(click("button", "Create label"), dialog) },
+    "dialog-label-move": { path: releases, act: ofLabel("Move or split label") },
+    "dialog-label-rollback": { path: releases, act: ofLabel("Roll back label") },
+    "dialog-label-delete": { path: releases, act: ofLabel("Delete label") },
     "dialog-connection": { path: "/settings?tab=connections", act: inTurn(key("c"), dialog) },
     "dialog-invite": { path: "/settings?tab=people", act: inTurn(key("c"), dialog) },
     "dialog-price": { path: "/settings?tab=prices", act: inTurn(click("button", "Set price"), dialog) },
@@ -113,7 +119,6 @@ function menus(ids: SeededIds): Record<string, State> {
     "runs-selected": { path: "/runs", act: select },
     "runs-none-found": { path: "/runs?status=cancelled&user=nobody" },
     "webhook-delivery": { path: `/webhooks/${ids.webhook}`, act: (page) => page.locator("[data-row]").first().click() },
-    "agent-versions": { path: `/agents/${ids.desk}?tab=versions` },
     "agent-runs": { path: `/agents/${ids.desk}?tab=runs` },
     "tool-test": { path: `/tools/${ids.tool}?tab=test` },
     "store-search": { path: `/memory/${ids.policies}?tab=search&q=damaged` },
@@ -281,16 +286,17 @@ function tries(ids: SeededIds): Record<string, State> {
 
 /** Returns failed loads, and a server that does not respond. */
 function failures(ids: SeededIds): Record<string, State> {
-  const fails = (path: string, wait = "Try again"): State => ({
+  const fails = (path: string): State => failsPart(path, /\/console\/api\/(?!session)/);
+  const failsPart = (path: string, part: RegExp): State => ({
     path,
     act: async (page) => {
       const body = {
         error: { code: "overloaded", message: "The server is overloaded. Try again in a few seconds." },
         request_id: "req_01kahxq4t7m2v8d3n6r9w1y5z0",
       };
-      await page.route(/\/console\/api\/(?!session)/, (route) => route.fulfill({ status: 503, json: body }));
+      await page.route(part, (route) => route.fulfill({ status: 503, json: body }));
       await page.reload();
-      await page.getByRole("button", { name: wait }).first().waitFor();
+      await page.getByRole("button", { name: "Try again" }).first().waitFor();
     },
   });
   const tabs = ["connections", "prices", "people", "audit", "server"];
@@ -298,6 +304,8 @@ function failures(ids: SeededIds): Record<string, State> {
     ...Object.fromEntries(lists.map((list) => [`fails-${list}`, fails(`/${list}`)])),
     "fails-run": fails(`/runs/${ids.full}`),
     "fails-agent": fails(`/agents/${ids.desk}`),
+    "fails-agent-releases": failsPart(`/agents/${ids.released}?tab=releases&label=production`, /\/labels/),
+    "fails-agent-report": failsPart(`/agents/${ids.released}?tab=releases&label=production`, /\/labels\/./),
     "fails-tool": fails(`/tools/${ids.tool}`),
     "fails-thread": fails(`/threads/${ids.thread}`),
     "fails-store": fails(`/memory/${ids.policies}`),

@@ -6,6 +6,7 @@ import {
   Box,
   CircleUser,
   Compass,
+  GitCompare,
   History,
   Keyboard,
   KeyRound,
@@ -15,11 +16,14 @@ import {
   Plus,
   Settings,
   Sun,
+  Tag,
   ToggleLeft,
 } from "lucide-react";
 import { newestAgentsQuery } from "../entities/agent/agent-api.ts";
+import { useAgentName } from "../entities/agent/use-agent-name.ts";
 import { useClusterShown } from "../entities/server/use-cluster-shown.ts";
 import { usePermission } from "../entities/session/use-may.ts";
+import type { AgentTab } from "../features/agents/agent-search.ts";
 import type { Command, CommandGroup } from "../features/command-menu/find-commands.ts";
 import { readRecent } from "../features/command-menu/recent.ts";
 import { awaitKey, hasKey, labelOfKey, runKeyHandler } from "../hooks/use-keys.ts";
@@ -75,7 +79,7 @@ export function useCommands(projects: readonly Project[]): { groups: CommandGrou
   return {
     onGo,
     groups: [
-      { value: "Go to", items: [...usePlaceCommands(onGo), ...useAgentCommands(onGo)] },
+      { value: "Go to", items: [...usePlaceCommands(onGo), ...useTabCommands(onGo), ...useAgentCommands(onGo)] },
       { value: "Actions", items: [...pageActs(), ...useActCommands(projects, onGo)] },
       { value: "Recent", items: useRecentCommands(onGo) },
     ],
@@ -99,15 +103,17 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
   const hasCluster = useClusterShown();
   const pages = Object.values(places)
     .flat()
-    .map(({ to, label, icon }) => ({
-      id: to,
-      label,
-      icon,
-      keys: keysOf[to],
-      isHidden: !keysOf[to],
-      run: () => onGo(to),
-    }));
-  const more: [path: string, label: string, icon: typeof Compass, also?: string][] = [
+    .map(
+      ({ to, label, icon }): Command => ({
+        id: to,
+        label,
+        icon,
+        keys: keysOf[to],
+        isHidden: !keysOf[to],
+        run: () => onGo(to),
+      }),
+    );
+  const more: [path: string, label: string, icon: typeof Compass, searchTerms?: string][] = [
     ["/start", "First steps", Compass, "guide set up"],
     ["/account", "Account", CircleUser, "password sessions"],
   ];
@@ -123,14 +129,16 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
   ];
   return [
     ...pages,
-    ...more.map(([path, label, icon, also]) => ({
-      id: path,
-      label,
-      icon,
-      searchTerms: also,
-      isHidden: true,
-      run: () => onGo(path),
-    })),
+    ...more.map(
+      ([path, label, icon, searchTerms]): Command => ({
+        id: path,
+        label,
+        icon,
+        searchTerms,
+        isHidden: true,
+        run: () => onGo(path),
+      }),
+    ),
     {
       id: referenceUrl,
       label: "API reference",
@@ -139,40 +147,69 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
       isHidden: true,
       run: () => void window.open(referenceUrl, "_blank", "noreferrer"),
     },
-    ...tabs.map(([tab, label]) => ({
-      id: tab,
-      label,
-      hint: "Settings",
-      icon: Settings,
-      isHidden: true,
-      run: () => onGo(`/settings?tab=${tab}`),
-    })),
+    ...tabs.map(
+      ([tab, label]): Command => ({
+        id: tab,
+        label,
+        hint: "Settings",
+        icon: Settings,
+        isHidden: true,
+        run: () => onGo(`/settings?tab=${tab}`),
+      }),
+    ),
   ];
 }
 
 function useAgentCommands(onGo: (path: string) => void): Command[] {
   const { data } = useQuery(newestAgentsQuery(useWorkspace()));
-  return (data?.data ?? []).map(({ id, name }) => ({
-    id,
-    label: name,
-    hint: "Agent",
-    icon: Bot,
-    isHidden: true,
-    run: () => onGo(`/agents/${id}`),
-  }));
+  return (data?.data ?? []).map(
+    ({ id, name }): Command => ({
+      id,
+      label: name,
+      hint: "Agent",
+      icon: Bot,
+      isHidden: true,
+      run: () => onGo(`/agents/${id}`),
+    }),
+  );
+}
+
+const agentTabs: [tab: AgentTab, label: string, icon: typeof Compass, searchTerms: string][] = [
+  ["releases", "Releases", Tag, "labels rollback split production"],
+  ["versions", "Versions", GitCompare, "history compare restore"],
+];
+
+/** Tabs of the agent whose page is open. */
+function useTabCommands(onGo: (path: string) => void): Command[] {
+  const [, id] = /^\/agents\/(agt_\w+)$/.exec(useRouter().state.location.pathname) ?? [];
+  const name = useAgentName(id ?? "");
+  if (id === undefined) return [];
+  return agentTabs.map(
+    ([tab, label, icon, searchTerms]): Command => ({
+      id: `${id} ${tab}`,
+      label,
+      hint: name,
+      icon,
+      searchTerms,
+      isHidden: true,
+      run: () => onGo(`/agents/${id}?tab=${tab}`),
+    }),
+  );
 }
 
 function useRecentCommands(onGo: (path: string) => void): Command[] {
   const here = useRouter().state.location.pathname;
   return readRecent(useWorkspace())
     .filter(({ path }) => path !== here)
-    .map(({ path, title }) => ({
-      id: `recent ${path}`,
-      label: title,
-      hint: path.split("/").at(-1),
-      icon: History,
-      run: () => onGo(path),
-    }));
+    .map(
+      ({ path, title }): Command => ({
+        id: `recent ${path}`,
+        label: title,
+        hint: path.split("/").at(-1),
+        icon: History,
+        run: () => onGo(path),
+      }),
+    );
 }
 
 function useActCommands(projects: readonly Project[], onGo: (path: string) => void): Command[] {
@@ -192,35 +229,41 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
   const makes = Object.entries(creations)
     .filter(([path]) => mayChange && pages.has(path))
     .sort(([a], [b]) => Number(b === here) - Number(a === here))
-    .map(([path, label]) => ({
-      id: label,
-      label,
-      icon: path === "/keys" ? KeyRound : Plus,
-      keys: path === here ? "c" : undefined,
-      isHidden: path !== here,
-      run: create(path),
-    }));
+    .map(
+      ([path, label]): Command => ({
+        id: label,
+        label,
+        icon: path === "/keys" ? KeyRound : Plus,
+        keys: path === here ? "c" : undefined,
+        isHidden: path !== here,
+        run: create(path),
+      }),
+    );
   const themes = [
     { value: "light", label: "Light theme", icon: Sun },
     { value: "dark", label: "Dark theme", icon: Moon },
     { value: "system", label: "System theme", icon: Monitor },
-  ].map(({ value, label, icon }) => ({
-    id: label,
-    label,
-    icon,
-    isHidden: true,
-    run: () => writePreference("theme", value),
-  }));
+  ].map(
+    ({ value, label, icon }): Command => ({
+      id: label,
+      label,
+      icon,
+      isHidden: true,
+      run: () => writePreference("theme", value),
+    }),
+  );
   const others = projects
     .filter(({ id }) => id !== projectId)
-    .map(({ id, name }) => ({
-      id,
-      label: `Switch to ${name}`,
-      hint: "Project",
-      icon: Box,
-      isHidden: true,
-      run: () => void choose(id),
-    }));
+    .map(
+      ({ id, name }): Command => ({
+        id,
+        label: `Switch to ${name}`,
+        hint: "Project",
+        icon: Box,
+        isHidden: true,
+        run: () => void choose(id),
+      }),
+    );
   return [
     ...makes,
     { id: "mode", label: `Switch to ${other} data`, icon: ToggleLeft, run: () => void switchMode(other) },

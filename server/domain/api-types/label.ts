@@ -51,6 +51,7 @@ const label = {
     t.orNull(RollbackOn),
   ),
   revision: Revision,
+  reason: t.about("Why it holds them: it was set, rolled back, or rolled back by the server.", t.oneOf(labelReasons)),
   moved_at: t.about("Since when the label holds these versions, whatever their percents were.", t.time),
   created_at: CreatedAt,
   updated_at: UpdatedAt,
@@ -91,6 +92,7 @@ export const AgentLabelRevision = t.named(
     created_at: CreatedAt,
   }),
 );
+export type AgentLabelRevision = Static<typeof AgentLabelRevision>;
 
 const Milliseconds = t.orNull(t.number);
 

@@ -264,6 +264,23 @@ test("setting what a label holds already moves nothing", async () => {
   expect((await admin.get(`${at(id)}/revisions`)).body.data).toHaveLength(1);
 });
 
+test("a label says why it holds its versions: it was set, or rolled back", async () => {
+  const { id } = await makeAgent();
+  const reasonOf = async () => {
+    const { body } = await admin.get(`/v1/agents/${id}/labels`);
+    return body.data[0].reason;
+  };
+  expect(await put(id, { version: 1 })).toMatchObject({ reason: "set" });
+  await put(id, { version: 2 });
+  expect((await admin.post(`${at(id)}/rollback`)).body).toMatchObject({ reason: "rollback" });
+  expect(await reasonOf()).toBe("rollback");
+  // A rule alone moves nothing.
+  await put(id, { version: 1, rollback_on: { failure_rate: 0.5 } });
+  expect(await reasonOf()).toBe("rollback");
+  await put(id, { version: 3 });
+  expect(await reasonOf()).toBe("set");
+});
+
 test("a rollback returns to what the label held before, and a second one further back, each in one audited step", async () => {
   const { id } = await makeAgent();
   for (const version of [1, 2, 3]) await put(id, { version });
@@ -406,7 +423,7 @@ test("the server rolls a label back once when too many runs fail, with an audit 
   for (let i = 0; i < 6; i++) results.push(await versionOf({ agent_id: id, label: "production" }));
   expect(results).toEqual([3, 3, 3, 3, 2, 2]);
   const label = (await admin.get(at(id))).body;
-  expect(label).toMatchObject({ version: 2, revision: 4, rollback_on: null });
+  expect(label).toMatchObject({ version: 2, revision: 4, rollback_on: null, reason: "automatic_rollback" });
   const { data } = (await admin.get(`${at(id)}/revisions?limit=1`)).body;
   expect(data).toMatchObject([{ reason: "automatic_rollback", restores: 2, actor: { type: "cli", id: "runnel" } }]);
   const audit = (await admin.get(`/v1/audit_log?target_id=${label.id}&action=label.rolled_back`)).body.data;

@@ -110,11 +110,13 @@ export function createLabelStore({
       ({ revision }) => revision,
     );
 
+  const currentOf = (label: Row): Revision =>
+    requireValue(selectRevisions(label, label.revision + 1, 1)[0], "The revision of a label");
+
   /** Returns the revision to which the present one goes back: a second rollback goes further than the first. */
-  function originOf(label: Row): number {
-    const [current] = selectRevisions(label, label.revision + 1, 1);
-    return requireValue(current, "The revision of a label").restores ?? label.revision;
-  }
+  const originOf = (label: Row): number => currentOf(label).restores ?? label.revision;
+
+  const serializeLabel = (label: Row) => serialize(label, currentOf(label).reason);
 
   /** Returns the newest earlier revision without this version; any with null. */
   function earlier(label: Row, version: number | null): Revision | null {
@@ -349,7 +351,7 @@ function shownShares(shares: LabelShare[]) {
   };
 }
 
-const serializeLabel = (row: Row) => ({
+const serialize = (row: Row, reason: LabelReason) => ({
   id: row.id,
   object: "agent_label" as const,
   agent_id: row.agent_id,
@@ -357,6 +359,7 @@ const serializeLabel = (row: Row) => ({
   ...shownShares(row.shares),
   rollback_on: row.rollback_on,
   revision: row.revision,
+  reason,
   moved_at: timestamp(row.moved_at_ms),
   created_at: timestamp(row.created_at_ms),
   updated_at: timestamp(row.updated_at_ms),

@@ -3,6 +3,7 @@ import { ExternalLink } from "lucide-react";
 import { useState } from "react";
 import type { ChatPage } from "../../../../server/domain/api-types/chat-page.ts";
 import { chatPageQuery, closeChatPage, rotateChatPage, setChatPage } from "../../entities/agent/chat-page-api.ts";
+import { VersionSelect } from "../../entities/agent/version-select.tsx";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -123,6 +124,7 @@ function PageForm({ id, page }: { id: string; page: ChatPage | null }) {
       >
         <RadioCards label="Who can use it" choices={accesses} {...form.choose("access")} />
         <RadioCards label="What people can send" choices={filesChoices} {...form.choose("files")} />
+        <VersionSelect agentId={id} onlyLabels hint="A label is read at each message." {...form.pick("choice")} />
         <Field label="Title" hint="Shown above the chat." autoComplete="off" {...form.text("title")} />
       </FormSection>
       <FormSection title="Run limits" about="Each message is a run. Above a limit, the page asks visitors to wait.">

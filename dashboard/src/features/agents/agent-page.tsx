@@ -24,10 +24,13 @@ import { AgentChatPage } from "./agent-chat-page.tsx";
 import { AgentDefinition } from "./agent-definition.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import type { AgentSearch } from "./agent-search.ts";
-import { AgentVersions } from "./agent-versions.tsx";
 
 /** A lazy chunk, because it contains the charts. */
 const AgentAnalytics = lazyPart(() => import("./agent-analytics.tsx").then((it) => ({ default: it.AgentAnalytics })));
+
+/** Lazy chunks of tabs that most visits do not open. */
+const AgentVersions = lazyPart(() => import("./agent-versions.tsx").then((it) => ({ default: it.AgentVersions })));
+const AgentReleases = lazyPart(() => import("./agent-releases.tsx").then((it) => ({ default: it.AgentReleases })));
 
 interface AgentPageProps {
   id: string;
@@ -37,7 +40,7 @@ interface AgentPageProps {
   onLeave: () => void;
 }
 
-/** One agent: its definition, versions, runs, analytics and chat page. */
+/** One agent: its definition, versions, releases, runs, analytics and chat page. */
 export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPageProps) {
   const { tab = "definition" } = search;
   const read = useQuery(agentApi.one(useWorkspace(), id));
@@ -52,6 +55,7 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
             tabs={[
               { value: "definition", label: "Definition" },
               { value: "versions", label: "Versions" },
+              { value: "releases", label: "Releases" },
               { value: "runs", label: "Runs" },
               { value: "analytics", label: "Analytics" },
               { value: "chat", label: "Chat page" },
@@ -59,7 +63,16 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
             onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
           >
             {tab === "definition" && <AgentDefinition key={id} agent={agent} />}
-            {tab === "versions" && <AgentVersions agent={agent} search={search} onSearch={onSearch} />}
+            {tab === "versions" && (
+              <LazyBoundary>
+                <AgentVersions agent={agent} search={search} onSearch={onSearch} />
+              </LazyBoundary>
+            )}
+            {tab === "releases" && (
+              <LazyBoundary>
+                <AgentReleases agent={agent} search={search} onSearch={onSearch} />
+              </LazyBoundary>
+            )}
             {tab === "runs" && <AgentRuns agent={agent} />}
             {tab === "analytics" && (
               <LazyBoundary>

@@ -73,7 +73,14 @@ function RunRow({ run }: { run: Run }) {
       <Cell>
         <StatusPill status={run.status} />
       </Cell>
-      <Cell right>v{run.agent_version}</Cell>
+      <Cell right>
+        v{run.agent_version}
+        {run.agent_label && (
+          <SecondLine title={`By the label ${run.agent_label}`}>
+            <span className="cut inline-block max-w-24 align-bottom">{run.agent_label}</span>
+          </SecondLine>
+        )}
+      </Cell>
       <Cell right>
         <RunTime run={run} />
       </Cell>

@@ -1,7 +1,7 @@
 import type { PeriodSearch } from "../../entities/analytics/period.ts";
 
-export const agentTabs = ["definition", "versions", "runs", "analytics", "chat"] as const;
-type AgentTab = (typeof agentTabs)[number];
+export const agentTabs = ["definition", "versions", "releases", "runs", "analytics", "chat"] as const;
+export type AgentTab = (typeof agentTabs)[number];
 
 /** The query parameters of an agent's page. */
 export interface AgentSearch extends PeriodSearch {
@@ -9,4 +9,6 @@ export interface AgentSearch extends PeriodSearch {
   /** The selected version; `against` is the version that it is compared with. */
   version?: number;
   against?: number;
+  /** The selected label. */
+  label?: string;
 }

@@ -1,11 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { ArrowLeft } from "lucide-react";
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
+import type { AgentLabel } from "../../../../server/domain/api-types/label.ts";
 import type { Agent, AgentVersion } from "../../../../server/resources/agents/schema.ts";
 import { versionQuery, versionsQuery } from "../../entities/agent/agent-api.ts";
 import { changedFields, fieldWords } from "../../entities/agent/agent-draft.ts";
 import { VersionDiff } from "../../entities/agent/version-diff.tsx";
+import { labelsQuery } from "../../entities/label/label-api.ts";
+import { formatPercent, sharesOf } from "../../entities/label/label-words.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useRowKeys } from "../../hooks/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -16,7 +19,9 @@ import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import type { AgentSearch } from "./agent-search.ts";
+import { type LabelAct, LabelDialogs } from "./label-acts.tsx";
 import { RestoreVersion } from "./restore-version.tsx";
+import { useFocusPane } from "./use-focus-pane.ts";
 
 interface VersionsProps {
   agent: Agent;
@@ -37,9 +42,11 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
   const [fullSelected, fullBase] = [useFullVersion(agent.id, selectedVersion), useFullVersion(agent.id, before)];
   const areLoaded = fullSelected.version !== null && fullBase.version !== null;
   const body = useRef<HTMLDivElement>(null);
-  useFocusPane(body, search.version);
+  useFocusPane(body, search.version, "data-version");
   useRowKeys(body);
   const [restoring, setRestoring] = useState<AgentVersion | null>(null);
+  const [act, setAct] = useState<LabelAct | null>(null);
+  const labels = useQuery(labelsQuery(at, agent.id)).data?.data ?? [];
   const error = page.error ?? fullSelected.error ?? fullBase.error;
   if (error)
     return (
@@ -66,6 +73,7 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
             version={version}
             before={versions[i + 1]}
             current={version.version === agent.version}
+            labels={labelsAt(labels, version.version)}
             shown={version === selectedVersion}
             onShow={() => show(version.version)}
           />
@@ -105,6 +113,13 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
                 />
               </div>
             )}
+            {may && (
+              <Button
+                onClick={() => setAct({ kind: "create", shares: [{ version: selectedVersion.version, percent: 100 }] })}
+              >
+                Set label
+              </Button>
+            )}
             {may && selectedVersion.version !== agent.version && (
               <Button disabled={!fullSelected.version} onClick={() => setRestoring(fullSelected.version ?? null)}>
                 Restore version {selectedVersion.version}
@@ -120,6 +135,12 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
           />
         )}
       </section>
+      <LabelDialogs
+        agent={agent}
+        act={act}
+        onAct={setAct}
+        onSet={({ name }) => onSearch({ tab: "releases", label: name })}
+      />
       {restoring && (
         <RestoreVersion
           agent={agent}
@@ -142,26 +163,19 @@ function useFullVersion(agentId: string, versionSummary: AgentVersion | undefine
   return { version: isCut ? (fullVersion.data ?? null) : versionSummary, error: fullVersion.error };
 }
 
-/** On a phone, where one pane replaces the other: moves the focus to the version's heading, and back to its entry. */
-function useFocusPane(body: RefObject<HTMLElement | null>, version: number | undefined): void {
-  const last = useRef(version);
-  useEffect(() => {
-    const focusTarget = version === undefined ? `[data-version="${last.current}"]` : "h2";
-    last.current = version;
-    if (!document.activeElement?.checkVisibility()) body.current?.querySelector<HTMLElement>(focusTarget)?.focus();
-  }, [body, version]);
-}
-
 function VersionEntry({
   version,
   before,
   current,
+  labels,
   shown,
   onShow,
 }: {
   version: AgentVersion;
   before: AgentVersion | undefined;
   current: boolean;
+  /** Labels that hold the version, in words. */
+  labels: readonly string[];
   shown: boolean;
   onShow: () => void;
 }) {
@@ -190,7 +204,28 @@ function VersionEntry({
         <span className="text-xs text-muted">
           {words ? `Changed: ${words.join(", ") || same}` : version.version === 1 ? "Created" : "–"}
         </span>
+        {labels.length > 0 && (
+          <span className="mt-1 flex w-full min-w-0 flex-wrap gap-1" title={labels.join("\n")}>
+            <span className="sr-only">Labels: </span>
+            {labels.slice(0, shownLabels).map((label) => (
+              <Badge key={label}>
+                <span className="cut max-w-40">{label}</span>
+              </Badge>
+            ))}
+            {labels.length > shownLabels && <Badge>+{labels.length - shownLabels}</Badge>}
+          </span>
+        )}
       </button>
     </li>
   );
 }
+
+const shownLabels = 3;
+
+/** Returns the labels that hold a version, with their percents if they split. */
+const labelsAt = (labels: readonly AgentLabel[], version: number): string[] =>
+  labels.flatMap((label) =>
+    sharesOf(label)
+      .filter((share) => share.version === version)
+      .map(({ percent }) => (percent === 100 ? label.name : `${label.name} ${formatPercent(percent)}`)),
+  );

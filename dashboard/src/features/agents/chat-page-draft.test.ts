@@ -14,6 +14,13 @@ test("an unedited page is sent unchanged, including settings without a field", (
   expect(chatPageOf(chatDraftOf(page), page.budget)).toEqual(page);
 });
 
+test("a page keeps its label until another is chosen", () => {
+  const labelled = { ...page, label: "production" };
+  expect(chatPageOf(chatDraftOf(labelled), page.budget)).toEqual(labelled);
+  expect(chatPageOf({ ...chatDraftOf(labelled), choice: "" }, page.budget)).toEqual(page);
+  expect(chatPageOf({ ...chatDraftOf(page), choice: "@beta" }, page.budget).label).toBe("beta");
+});
+
 test("a new page has the API's default limits and is valid", () => {
   const draft = chatDraftOf(null);
   expect(chatFaults(draft)).toEqual({});

@@ -1,10 +1,13 @@
 import { type ChatSettings, defaultChatLimits } from "../../../../server/domain/chat-page.ts";
+import { readChoiceText, textOfChoice } from "../../entities/agent/version-choice.ts";
 import type { FieldErrors } from "../../lib/field-errors.ts";
 
 /** A chat page's settings as the form holds them, before they are saved. */
 interface ChatDraft {
   access: ChatSettings["access"];
   title: string;
+  /** The label in the form of `version-choice.ts`; empty: the newest version. */
+  choice: string;
   files: "none" | "files";
   visitor_minute: string;
   visitor_day: string;
@@ -19,6 +22,7 @@ export function chatDraftOf(page: ChatSettings | null): ChatDraft {
   return {
     access: page?.access ?? "link",
     title: page?.title ?? "",
+    choice: textOfChoice({ label: page?.label ?? null }),
     files: page?.files ? "files" : "none",
     visitor_minute: String(visitor_limits.runs_per_minute),
     visitor_day: String(visitor_limits.runs_per_day),
@@ -31,10 +35,12 @@ export function chatDraftOf(page: ChatSettings | null): ChatDraft {
 /** Returns the settings to send. Keeps the parts of the budget that the form has no field for. */
 export function chatPageOf(draft: ChatDraft, budget: ChatSettings["budget"]): ChatSettings {
   const { max_cost_usd: _, ...others } = budget ?? {};
+  const { label } = readChoiceText(draft.choice);
   const all = { ...others, ...(draft.max_cost_usd.trim() !== "" && { max_cost_usd: Number(draft.max_cost_usd) }) };
   return {
     access: draft.access,
     title: draft.title.trim() || null,
+    ...(label !== null && { label }),
     files: draft.files === "files",
     limits: { runs_per_minute: Number(draft.page_minute), runs_per_day: Number(draft.page_day) },
     visitor_limits: { runs_per_minute: Number(draft.visitor_minute), runs_per_day: Number(draft.visitor_day) },

@@ -1,5 +1,6 @@
+import { labelPattern } from "../../../../server/domain/agent-label.ts";
 import { readPeriod } from "../../entities/analytics/period.ts";
-import { type NamedSearch, omitUndefined, readChoice, readNamedSearch } from "../../lib/page-search.ts";
+import { type NamedSearch, omitUndefined, readChoice, readForm, readNamedSearch } from "../../lib/page-search.ts";
 import { type AgentSearch, agentTabs } from "./agent-search.ts";
 
 /** Reads the query parameters of the list. */
@@ -11,6 +12,7 @@ export const readAgentSearch = (search: Record<string, unknown>): AgentSearch =>
     tab: readChoice(search.tab, agentTabs),
     version: readVersion(search.version),
     against: readVersion(search.against),
+    label: readForm(search.label, new RegExp(labelPattern)),
     ...readPeriod(search),
   });
 

@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
+import type { AgentLabel } from "../../../../server/domain/api-types/label.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
+import { VersionSelect } from "../../entities/agent/version-select.tsx";
 import type { Fields } from "../../hooks/use-form.ts";
 import { CodeEditor } from "../../ui/editor/code-editor.tsx";
 import { AgentSelect } from "./agent-select.tsx";
@@ -8,27 +10,39 @@ import { ModelField } from "./model-field.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
 import { ToolList } from "./tool-list.tsx";
 
+/** A version or label that is tried. */
+export interface TriedVersion {
+  /** As in `version-choice.ts`. */
+  text: string;
+  /** The label; null for a version. */
+  held: AgentLabel | null;
+}
+
 /** The agent's settings on the left. Unsaved changes apply only to the runs of this page. */
 export function AgentPanel({
   agent,
   fields,
   isEdited,
   unsaved,
+  tried,
   readOnly,
   compares,
   variables,
   onAgent,
+  onVersion,
 }: {
   agent: FullAgent;
   fields: Fields<Draft>;
   isEdited: boolean;
   unsaved: readonly string[];
+  tried: TriedVersion | undefined;
   readOnly: boolean;
   /** True if each side has a model of its own. */
   compares: boolean;
   /** Fields for prompt variables. */
   variables: ReactNode;
   onAgent: (id: string) => void;
+  onVersion: (text: string) => void;
 }) {
   const { draft, fieldErrors, set, code } = fields;
   return (
@@ -36,8 +50,14 @@ export function AgentPanel({
       <AgentSelect
         value={agent.id}
         name={agent.name}
-        hint={isEdited ? `Version ${agent.version}, edited` : `Version ${agent.version}`}
+        hint={tried ? undefined : isEdited ? `Version ${agent.version}, edited` : `Version ${agent.version}`}
         onAgent={onAgent}
+      />
+      <VersionSelect
+        agentId={agent.id}
+        value={tried?.text ?? ""}
+        hint={tried && triedWords(agent, tried)}
+        onChoose={onVersion}
       />
       {!compares && (
         <ModelField
@@ -66,4 +86,9 @@ export function AgentPanel({
       </details>
     </section>
   );
+}
+
+function triedWords({ version }: FullAgent, { held }: TriedVersion): string {
+  if (held?.split) return `Each conversation gets one of both as it is. Below: version ${version}.`;
+  return "Runs use it as it is. Choose the newest version to edit it.";
 }

@@ -1,12 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { FlaskConical } from "lucide-react";
+import { FlaskConical, Tag } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
 import type { Environment as Mode } from "../../../../server/domain/scope.ts";
-import { agentApi, newestAgentsQuery } from "../../entities/agent/agent-api.ts";
+import type { Agent } from "../../../../server/resources/agents/schema.ts";
+import { agentApi, newestAgentsQuery, versionQuery } from "../../entities/agent/agent-api.ts";
 import { ObjectNotFound } from "../../entities/crud/object-page.tsx";
+import { labelsQuery } from "../../entities/label/label-api.ts";
+import { sharesOf } from "../../entities/label/label-words.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useTitle } from "../../hooks/use-title.ts";
-import { ApiError } from "../../lib/api.ts";
+import { ApiError, isNotFound } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ModePill } from "../../ui/data/mode-pill.tsx";
 import { SheetHead } from "../../ui/dialogs/sheet.tsx";
@@ -16,7 +19,7 @@ import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { AgentSelect } from "./agent-select.tsx";
 import { NewAgent } from "./new-agent.tsx";
-import type { PlaygroundSearch } from "./read-playground-search.ts";
+import { type PlaygroundSearch, withAgent } from "./read-playground-search.ts";
 import { Workbench } from "./workbench.tsx";
 
 interface PlaygroundProps {
@@ -52,13 +55,13 @@ export function PlaygroundPage(props: PlaygroundProps) {
 
 function OneAgent({ id, search, onSearch, onLookIn }: PlaygroundProps & { id: string }) {
   const agent = useQuery(agentApi.one(useWorkspace(), id));
+  if (agent.data && search.choice !== undefined)
+    return <OneVersion agent={agent.data} choice={search.choice} search={search} onSearch={onSearch} />;
   if (agent.data) return <Workbench agent={agent.data} search={search} onSearch={onSearch} />;
   if (agent.error instanceof ApiError && agent.error.status === 404)
     return (
       <ObjectNotFound noun="agent" id={id} list="/agents" onLookIn={onLookIn}>
-        <Button onClick={() => onSearch({ agent: undefined, thread: undefined, other: undefined, compare: undefined })}>
-          Try another agent
-        </Button>
+        <Button onClick={() => onSearch(withAgent(undefined))}>Try another agent</Button>
       </ObjectNotFound>
     );
   return (
@@ -72,9 +75,61 @@ function OneAgent({ id, search, onSearch, onLookIn }: PlaygroundProps & { id: st
   );
 }
 
+/** An agent as one of its versions is, or as the version is that a label holds. */
+function OneVersion({
+  agent,
+  choice,
+  search,
+  onSearch,
+}: Omit<PlaygroundProps, "onLookIn"> & { agent: Agent; choice: string }) {
+  const at = useWorkspace();
+  const number = Number(choice);
+  const labels = useQuery({ ...labelsQuery(at, agent.id), enabled: Number.isNaN(number) });
+  const label = labels.data?.data.find(({ name }) => name === choice);
+  const shown = Number.isNaN(number) ? label && sharesOf(label)[0]?.version : number;
+  const read = useQuery({ ...versionQuery(at, agent.id, shown ?? 0), enabled: shown !== undefined });
+  const isGone = (labels.data !== undefined && !label) || isNotFound(read.error);
+  const error = labels.error ?? read.error;
+  if (read.data && !isGone)
+    return (
+      <Workbench
+        key={`${choice} ${shown}`}
+        agent={{ ...agent, ...read.data, id: agent.id, object: agent.object }}
+        tried={{ text: label ? `@${choice}` : choice, held: label ?? null }}
+        search={search}
+        onSearch={onSearch}
+      />
+    );
+  if (isGone)
+    return (
+      <Framed>
+        <EmptyState icon={Tag} title={Number.isNaN(number) ? "No such label" : "No such version"}>
+          <p className="max-w-[46ch] text-muted wrap-anywhere">
+            {agent.name} has no {Number.isNaN(number) ? `label ${choice}` : `version ${choice}`}. It may have been
+            deleted.
+          </p>
+          <Button onClick={() => onSearch({ choice: undefined })}>Try the newest version</Button>
+        </EmptyState>
+      </Framed>
+    );
+  return (
+    <Framed>
+      {error ? (
+        <ErrorNote
+          title="The version cannot be shown"
+          error={error}
+          onRetry={() => void (labels.error ? labels : read).refetch()}
+        />
+      ) : (
+        <Waiting />
+      )}
+    </Framed>
+  );
+}
+
 function CreateFirst({ hasAgents, onSearch }: PlaygroundProps & { hasAgents: boolean }) {
   const may = usePermission("member");
-  const open = (agent: string) => onSearch({ agent, thread: undefined, other: undefined, compare: undefined });
+  const open = (agent: string) => onSearch(withAgent(agent));
   useTitle("Playground");
   return (
     <Framed>

@@ -136,6 +136,11 @@ function Meta({ turn }: { turn: Turn }) {
       ) : (
         <StatusPill status={view.status} />
       )}
+      {run?.agent_label && (
+        <span className="wrap-anywhere">
+          {run.agent_label}, version {run.agent_version}
+        </span>
+      )}
       <Took turn={turn} />
       {usage && <span>{formatCount(usage.total_tokens)} tokens</span>}
       {usage && <span>{formatCost(usage.cost_usd, usage.cost_estimated)}</span>}

@@ -21,9 +21,12 @@ export interface EditedAgent {
   take: (saved: FullAgent, sent: Draft) => void;
 }
 
-/** Draft of an agent in this tab. It survives a reload and newer versions saved elsewhere. */
-export function useDraft(agent: FullAgent): EditedAgent {
-  const name = usePersonalStorageKey(`playground.${agent.id}.draft`);
+/**
+ * Draft of an agent in this tab. It survives a reload and newer versions saved elsewhere. A version or label that is
+ * tried has a draft of its own.
+ */
+export function useDraft(agent: FullAgent, tried?: string): EditedAgent {
+  const name = usePersonalStorageKey(`playground.${agent.id}${tried ? `.${tried}` : ""}.draft`);
   const [state, setState] = useState(
     () => parseStoredDraft(readSessionValue(name), agent) ?? { base: agent, draft: draftOf(agent) },
   );

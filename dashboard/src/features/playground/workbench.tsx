@@ -8,6 +8,7 @@ import type { Agent as FullAgent } from "../../../../server/resources/agents/sch
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { useTeamVariables } from "../../entities/agent/team-variables.ts";
 import { missingVariable, typedValues } from "../../entities/agent/variable-rows.ts";
+import { chosenFields } from "../../entities/agent/version-choice.ts";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { findCall } from "../../entities/tool-call/next-call.ts";
@@ -21,13 +22,13 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { Field } from "../../ui/forms/field.tsx";
 import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { ShowCode } from "../../ui/forms/show-code.tsx";
-import { AgentPanel } from "./agent-panel.tsx";
+import { AgentPanel, type TriedVersion } from "./agent-panel.tsx";
 import { Composer } from "./composer.tsx";
 import { agentChanges, faultsOf, readsThreadHistory, runParts, unsavedChangeLabels } from "./draft.ts";
 import { ChatNotes, ConversationView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import { fillVariables, parseStoredValues, variablesIn, variableValue } from "./prompt-variables.ts";
-import type { PlaygroundSearch } from "./read-playground-search.ts";
+import { type PlaygroundSearch, withAgent } from "./read-playground-search.ts";
 import { contentOf, isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
 import { useAttachments } from "./use-attachments.ts";
 import { useDraft } from "./use-draft.ts";
@@ -37,15 +38,18 @@ import { WorkbenchHead } from "./workbench-head.tsx";
 /** An agent, its conversation and the code. */
 export function Workbench({
   agent,
+  tried,
   search,
   onSearch,
 }: {
   agent: FullAgent;
+  /** The version or label that is tried; absent: the newest version, which can be edited. */
+  tried?: TriedVersion;
   search: PlaygroundSearch;
   onSearch: (change: Partial<PlaygroundSearch>) => void;
 }) {
   const readOnly = !usePermission("member");
-  const edited = useDraft(agent);
+  const edited = useDraft(agent, tried?.text);
   const { base, draft } = edited;
   const [text, setText] = useDraftText(`playground.${agent.id}.text`);
   const [keptText, setKeptText] = useDraftText(`playground.${agent.id}.variables`, "{}");
@@ -92,13 +96,14 @@ export function Workbench({
   };
   const bodyOf = (input: string, thread_id: string | undefined, model?: string): RunBody => ({
     agent_id: agent.id,
+    ...chosenFields(tried?.text ?? ""),
     input: inputOf(input),
     stream: true,
     ...(thread_id && { thread_id }),
     ...(Object.keys(given).length > 0 && { variables: given }),
     ...runParts(
       agent,
-      isDeclared ? draft : { ...draft, instructions: fillVariables(draft.instructions, values) },
+      isDeclared || tried ? draft : { ...draft, instructions: fillVariables(draft.instructions, values) },
       model,
     ),
   });
@@ -148,18 +153,20 @@ export function Workbench({
           fields={fieldsOf(draft, faults, edited.edit)}
           isEdited={changes !== null}
           unsaved={unsaved}
-          readOnly={readOnly}
+          tried={tried}
+          readOnly={readOnly || tried !== undefined}
           compares={compares}
           variables={
             <VariableFields
               declared={declared}
-              names={isDeclared ? variablesIn(text) : variablesIn(draft.instructions, text)}
+              names={isDeclared || tried ? variablesIn(text) : variablesIn(draft.instructions, text)}
               values={values}
               onValues={(next) => setKeptText(JSON.stringify(next))}
               readOnly={readOnly}
             />
           }
-          onAgent={(id) => onSearch({ agent: id, thread: undefined, other: undefined, compare: undefined })}
+          onAgent={(id) => onSearch(withAgent(id))}
+          onVersion={(text) => onSearch({ choice: text.replace("@", "") || undefined })}
         />
         <div className="pg-chat">
           <div className={clsx("min-h-0 flex-1", compares ? "pg-duo" : "flex flex-col")}>
@@ -175,7 +182,7 @@ export function Workbench({
                     label="Model on the left"
                     value={draft.model}
                     error={faults.model}
-                    disabled={readOnly || isBusy}
+                    disabled={readOnly || isBusy || tried !== undefined}
                     onModel={(model) => edited.edit({ model })}
                   />
                 )

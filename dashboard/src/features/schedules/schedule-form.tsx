@@ -9,6 +9,8 @@ import { useTeamVariables } from "../../entities/agent/team-variables.ts";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
 import { typedValues } from "../../entities/agent/variable-rows.ts";
 import { AutomationForm } from "../../entities/automation/automation-form.tsx";
+import { chosenFields, textOfChoice } from "../../entities/agent/version-choice.ts";
+import { VersionSelect } from "../../entities/agent/version-select.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
@@ -30,8 +32,10 @@ const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
   { value: "one", label: "Start one run", hint: "As soon as the server is back." },
 ];
 
-type Draft = Omit<ScheduleOrder, "input" | "variables"> & {
+type Draft = Omit<ScheduleOrder, "input" | "variables" | "version" | "label"> & {
   input: RunInput;
+  /** Version or label of the agent. */
+  choice: string;
   /** Typed values of the agent's variables, by name. */
   values: Record<string, string>;
 } & Required<Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">>;
@@ -41,12 +45,13 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   const at = useWorkspace();
   const refresh = useRefresh(scheduleApi);
   // Defaults to the first agent of the list.
-  const orderFrom = ({ values, ...draft }: Draft): ScheduleOrder => ({
+  const orderFrom = ({ values, choice, ...draft }: Draft): ScheduleOrder => ({
     ...draft,
     ...(variables.length > 0 && { variables: typedValues(variables, values) }),
     // Values for another agent would make this one refuse its runs.
     ...(agent && variables.length === 0 && schedule?.variables && { variables: null }),
     agent_id: draft.agent_id || (agents[0]?.value ?? ""),
+    ...chosenFields(choice),
     name: draft.name.trim(),
     user_id: draft.user_id?.trim() || null,
   });
@@ -73,10 +78,11 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
       id={schedule?.id}
       form={form}
       name={{ ...text("name"), placeholder: "Morning report" }}
-      agent={{ ...form.pick("agent_id"), choices: agents }}
+      agent={{ choices: agents, onChoose: (agent_id) => set({ agent_id, choice: "" }) }}
       body={body}
       onClose={onClose}
     >
+      <VersionSelect agentId={body.agent_id} hint="A label is read at each run." {...form.pick("choice")} />
       <TextArea
         label="Input"
         rows={3}
@@ -121,6 +127,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
 const firstOrder = (): Draft => ({
   name: "",
   agent_id: "",
+  choice: "",
   input: "",
   values: {},
   cron: "0 9 * * mon-fri",
@@ -130,7 +137,9 @@ const firstOrder = (): Draft => ({
   if_busy: "start",
 });
 
-function orderOf({ name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, variables }: Schedule): Draft {
+function orderOf(schedule: Schedule): Draft {
+  const { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, variables } = schedule;
   const values = Object.fromEntries(Object.entries(variables ?? {}).map(([name, value]) => [name, String(value)]));
-  return { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id, values };
+  const choice = textOfChoice(schedule);
+  return { name, agent_id, choice, input, cron, timezone, catch_up, if_busy, user_id, values };
 }

@@ -74,6 +74,13 @@ function ScheduleHead({ schedule, onAct }: { schedule: Schedule; onAct: (act: Sc
             <AgentLink id={schedule.agent_id} className="cut block text-accent hover:underline" />
           </span>
         </Description>
+        {(schedule.label ?? schedule.version) !== null && (
+          <Description name={schedule.label === null ? "Version" : "Label"}>
+            <span className="cut" title={schedule.label ?? undefined}>
+              {schedule.label ?? schedule.version}
+            </span>
+          </Description>
+        )}
         <Description name="Next">{next ? <RelativeTime at={next} /> : "–"}</Description>
         <Description name="Created">
           <Time at={schedule.created_at} />

@@ -5,6 +5,8 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { Thread } from "../../../../server/domain/api-types/thread.ts";
 import type { AgentListItem as Agent } from "../../../../server/resources/agents/schema.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
+import { chosenFields } from "../../entities/agent/version-choice.ts";
+import { useVersionOptions } from "../../entities/agent/version-select.tsx";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { threadApi } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
@@ -12,6 +14,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
+import { SelectOptions } from "../../ui/forms/select.tsx";
 import { removeSentText } from "./conversation.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
@@ -42,6 +45,7 @@ export function RunInThread({
   const { data: agents } = useQuery(newestAgentsQuery(at));
   const [chosen, setChosen] = useState<string | null>(null);
   const [whenBusy, setWhenBusy] = useState<"queue" | "steer">("queue");
+  const [choice, setChoice] = useState("");
   const [text, setText] = useDraftText(`thread.${thread.id}`);
   const listed: WithMemory[] = agents?.data ?? [];
   const agent = listed.find((each) => each.id === (chosen ?? lastAgent)) ?? listed[0];
@@ -51,6 +55,7 @@ export function RunInThread({
     mutationFn: (input: string) =>
       post<Run>(resourceUrl(at, "/runs"), {
         agent_id: agent?.id,
+        ...chosenFields(choice),
         thread_id: thread.id,
         input,
         if_thread_busy: canSteer ? whenBusy : "queue",
@@ -105,7 +110,10 @@ export function RunInThread({
           <select
             id={`${id}-agent`}
             value={agent?.id ?? ""}
-            onChange={(event) => setChosen(event.target.value)}
+            onChange={(event) => {
+              setChosen(event.target.value);
+              setChoice("");
+            }}
             className="h-(--control) max-w-60 min-w-0 rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
           >
             {listed.map((each) => (
@@ -123,6 +131,7 @@ export function RunInThread({
               onChoose={setWhenBusy}
             />
           )}
+          {agent && <VersionChoice agentId={agent.id} value={choice} onChoose={setChoice} />}
           <span className="min-w-0 flex-1 text-xs text-muted max-rail:order-last max-rail:basis-full">
             {isBusy
               ? canSteer && whenBusy === "steer"
@@ -138,5 +147,28 @@ export function RunInThread({
         </div>
       </div>
     </form>
+  );
+}
+
+/** Picker for the agent's version, in the line of the form. */
+function VersionChoice({
+  agentId,
+  value,
+  onChoose,
+}: {
+  agentId: string;
+  value: string;
+  onChoose: (value: string) => void;
+}) {
+  const { options } = useVersionOptions(agentId, value);
+  return (
+    <select
+      aria-label="Version"
+      value={value}
+      onChange={(event) => onChoose(event.target.value)}
+      className="h-(--control) max-w-48 min-w-0 rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
+    >
+      <SelectOptions choices={options} />
+    </select>
   );
 }

@@ -78,7 +78,10 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 export function toolChanges(draft: ToolDraft, tool: Tool): Record<string, unknown> {
   const { body } = readToolDraft(tool.type, draft);
   const baseBody = readToolDraft(tool.type, toolDraftOf(tool)).body;
-  return Object.fromEntries(Object.entries(body).filter(([field, value]) => !same(value, baseBody[field])));
+  const isChanged = (field: string): boolean => !same(body[field], baseBody[field]);
+  const { together = [] } = toolParts[tool.type];
+  const isSent = (field: string): boolean => isChanged(field) || (together.includes(field) && together.some(isChanged));
+  return Object.fromEntries(Object.entries(body).filter(([field]) => isSent(field)));
 }
 
 /** Body of a new tool, without fields that have their default. */

@@ -35,6 +35,21 @@ test("only changed fields are sent, and masked headers are sent back unchanged",
   expect(toolChanges(draft, tool)).toEqual({ retries: 2 });
 });
 
+test("an agent tool keeps its version or label, and is sent with its agent if one of them changes", () => {
+  const calls = { ...tool, type: "agent", agent_id: "agt_1", version: null, label: "production" } as Tool;
+  const draft = toolDraftOf(calls);
+  expect(toolChanges(draft, calls)).toEqual({});
+  expect(toolChanges({ ...draft, agent_id: "agt_2" }, calls)).toEqual({
+    agent_id: "agt_2",
+    version: null,
+    label: "production",
+  });
+  expect(toolChanges({ ...draft, choice: "3" }, calls)).toEqual({ agent_id: "agt_1", version: 3, label: null });
+  const made = { ...toolDraftOf(), name: "ask", agent_id: "agt_1" };
+  expect(toolCreation("agent", made)).toEqual({ type: "agent", name: "ask", agent_id: "agt_1" });
+  expect(toolCreation("agent", { ...made, choice: "@beta" })).toMatchObject({ label: "beta" });
+});
+
 test("a new tool is sent with its type and without default values", () => {
   const draft = { ...toolDraftOf(), name: "greet", description: "Greets." };
   expect(toolCreation("client", draft)).toEqual({ type: "client", name: "greet", description: "Greets." });

@@ -122,6 +122,19 @@ function RunFacts({ run }: { run: Run }) {
           {models}
         </span>
       </Description>
+      {run.agent_label && (
+        <Description name="Label">
+          <Link
+            to="/agents/$agentId"
+            params={{ agentId: run.agent_id }}
+            search={{ tab: "releases", label: run.agent_label }}
+            className={`${link} max-w-40`}
+            title={run.agent_label}
+          >
+            {run.agent_label}
+          </Link>
+        </Description>
+      )}
       {run.attempt > 1 && <Description name="Attempt">{run.attempt}</Description>}
       {run.origin === "import" && <Description name="Imported">from another trace</Description>}
       {parent_run_id && <RunFact name="Started by" id={parent_run_id} />}

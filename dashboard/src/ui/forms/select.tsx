@@ -1,6 +1,13 @@
 import type { ComponentProps } from "react";
 import { FormControl } from "./form-control.tsx";
 
+interface SelectChoice<T extends string> {
+  value: T;
+  label: string;
+  /** Heading that neighbouring choices share. */
+  group?: string;
+}
+
 /** A native select with a label. */
 export function Select<T extends string>({
   label,
@@ -13,7 +20,7 @@ export function Select<T extends string>({
   label: string;
   hint?: string;
   value: T;
-  choices: readonly { value: T; label: string }[];
+  choices: readonly SelectChoice<T>[];
   onChoose: (value: T) => void;
 }) {
   return (
@@ -26,13 +33,28 @@ export function Select<T extends string>({
           className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted"
           {...rest}
         >
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.label}
-            </option>
-          ))}
+          <SelectOptions choices={choices} />
         </select>
       )}
     </FormControl>
   );
+}
+
+/** Options of a native select, below their groups. */
+export function SelectOptions<T extends string>({ choices }: { choices: readonly SelectChoice<T>[] }) {
+  const groups = Map.groupBy(choices, ({ group }) => group);
+  return [...groups].map(([group, members]) => {
+    const options = members.map(({ value, label }) => (
+      <option key={value} value={value}>
+        {label}
+      </option>
+    ));
+    return group === undefined ? (
+      options
+    ) : (
+      <optgroup key={group} label={group}>
+        {options}
+      </optgroup>
+    );
+  });
 }

@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { agentApi } from "../../../entities/agent/agent-api.ts";
+import { readChoiceText, textOfChoice } from "../../../entities/agent/version-choice.ts";
+import { VersionSelect } from "../../../entities/agent/version-select.tsx";
 import type { Fields } from "../../../hooks/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { FormSection } from "../../../ui/forms/form-section.tsx";
@@ -8,16 +10,22 @@ import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
 export interface AgentDraft {
   agent_id: string;
+  /** Version or label of the agent. */
+  choice: string;
 }
 
 export const part: ToolPart<AgentDraft> = {
   hint: "Calls another agent as a run of its own.",
   target: ({ agent_id }) => agent_id ?? "",
-  draftOf: (tool) => ({ agent_id: tool?.agent_id ?? "" }),
-  read: (_, { required }) => ({ agent_id: required("agent_id", "Choose the agent to call.") }),
+  draftOf: (tool) => ({ agent_id: tool?.agent_id ?? "", choice: textOfChoice(tool ?? {}) }),
+  read: ({ choice }, { required }) => ({
+    agent_id: required("agent_id", "Choose the agent to call."),
+    ...readChoiceText(choice),
+  }),
   Fields: AgentFields,
-  words: { agent_id: "agent to call" },
+  words: { agent_id: "agent to call", choice: "version" },
   always: ["agent_id"],
+  together: ["agent_id", "version", "label"],
   hasParameters: () => false,
   testUnavailable: {
     title: "An agent works in a run",
@@ -25,7 +33,7 @@ export const part: ToolPart<AgentDraft> = {
   },
 };
 
-function AgentFields({ draft, fieldErrors, pick }: Fields<CommonDraft & AgentDraft>) {
+function AgentFields({ draft, fieldErrors, set, pick }: Fields<CommonDraft & AgentDraft>) {
   const at = useWorkspace();
   const agents = useQuery(agentApi.every(at)).data ?? [];
   const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
@@ -40,8 +48,12 @@ function AgentFields({ draft, fieldErrors, pick }: Fields<CommonDraft & AgentDra
         ]}
         aria-invalid={fieldErrors.agent_id ? true : undefined}
         hint={fieldErrors.agent_id ?? undefined}
-        {...pick("agent_id")}
+        value={draft.agent_id}
+        onChoose={(agent_id) => set({ agent_id, choice: "" })}
       />
+      {draft.agent_id !== "" && (
+        <VersionSelect agentId={draft.agent_id} hint="A label is read at each call." {...pick("choice")} />
+      )}
     </FormSection>
   );
 }

@@ -16,6 +16,8 @@ export interface ToolPart<Own = object, Draft = CommonDraft & Own> {
   words: Partial<Record<keyof Own & string, string>>;
   /** Fields that are sent for a new tool even with their default. */
   always?: readonly string[];
+  /** Fields that are one choice: if one of them changes, all are sent. */
+  together?: readonly string[];
   /** True if it declares its own parameters; absent means true. */
   hasParameters?(draft: Draft): boolean;
   nameHint?: string;
