@@ -223,19 +223,24 @@ test("the playground tries a label or a version as it is, and says which version
     await page.keyboard.press("ControlOrMeta+Enter");
   };
   const answer = page.getByRole("article", { name: "Run" }).last();
+  const code = page.getByRole("complementary", { name: "Code" });
   await expect(version).toHaveValue("");
   await version.selectOption({ label: "production (v1)" });
   await expect(page).toHaveURL(/choice=production/);
-  await expect(page.getByRole("complementary", { name: "Code" })).toContainText('"label": "production"');
+  await expect(code).toContainText('"label": "production"');
   await say("Who are you?");
   await expect(answer).toContainText("This is version 1.");
   await expect(answer).toContainText("production, version 1");
   await expectAccessible(page, "a label in the playground");
   await expectToFit(page, "a label in the playground");
   await version.selectOption("2");
+  await expect(code).toContainText('"version": 2');
+  await expect(answer).toContainText("This is version 1."); // The conversation goes on.
   await say("And now?");
   await expect(answer).toContainText("This is version 2.");
   await version.selectOption("");
+  await expect(code).not.toContainText('"version"');
+  await expect(answer).toContainText("This is version 2.");
   await say("And now?");
   await expect(answer).toContainText("This is version 3.");
   await page.goto(`${server.url}/dashboard/playground?agent=${id}&choice=staging`);
@@ -284,7 +289,7 @@ test("a schedule, an agent tool, a thread and a chat page choose a label, and ke
     await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
     const path = `/v1/tools/${page.url().split("/").at(-1)}`;
     expect((await server.get(path)).body).toMatchObject({ agent_id: id, label: "production" });
-    await choose("Version 2");
+    await choose("v2");
     await page.getByRole("button", { name: "Save tool" }).click();
     await expect(page.getByRole("button", { name: "Save tool" })).toBeHidden();
     expect((await server.get(path)).body).toMatchObject({ agent_id: id, label: null, version: 2 });

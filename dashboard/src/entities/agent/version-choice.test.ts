@@ -28,9 +28,9 @@ test("the choices are the newest version, the labels with what they hold, and th
     { value: "", label: "Newest (v3)" },
     { value: "@beta", label: "beta (v3 10% · v2 90%)", group: "Labels" },
     { value: "@production", label: "production (v2)", group: "Labels" },
-    { value: "3", label: "Version 3", group: "Versions" },
-    { value: "2", label: "Version 2", group: "Versions" },
-    { value: "1", label: "Version 1", group: "Versions" },
+    { value: "3", label: "v3", group: "Versions" },
+    { value: "2", label: "v2", group: "Versions" },
+    { value: "1", label: "v1", group: "Versions" },
   ]);
   const few = versionOptions({ newest: 3, labels, chosen: "", onlyLabels: true });
   expect(few.map(({ value }) => value)).toEqual(["", "@beta", "@production"]);
@@ -41,7 +41,7 @@ test("what was chosen stays a choice: a label that was deleted, one that is stil
     versionOptions(given).find((option) => option.value === value)?.label;
   expect(has("@old", { newest: 3, labels, chosen: "@old" })).toBe("old (deleted)");
   expect(has("@old", { newest: undefined, labels: undefined, chosen: "@old" })).toBe("old");
-  expect(has("7", { newest: 500, labels, chosen: "7" })).toBe("Version 7");
-  expect(has("7", { newest: undefined, labels: undefined, chosen: "7" })).toBe("Version 7");
+  expect(has("7", { newest: 500, labels, chosen: "7" })).toBe("v7");
+  expect(has("7", { newest: undefined, labels: undefined, chosen: "7" })).toBe("v7");
   expect(versionOptions({ newest: 500, labels, chosen: "" })).toHaveLength(1 + 2 + 100);
 });

@@ -64,7 +64,7 @@ export function versionOptions({
       label: `${each.name} (${holdsBriefly(each)})`,
       group: "Labels",
     })),
-    ...(isUnlisted ? [{ value: chosen, label: `Version ${version}`, group: "Versions" }] : []),
-    ...versions.map((each) => ({ value: String(each), label: `Version ${each}`, group: "Versions" })),
+    ...(isUnlisted ? [{ value: chosen, label: `v${version}`, group: "Versions" }] : []),
+    ...versions.map((each) => ({ value: String(each), label: `v${each}`, group: "Versions" })),
   ];
 }

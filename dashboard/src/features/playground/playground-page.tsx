@@ -83,12 +83,12 @@ function OneVersion({
   onSearch,
 }: Omit<PlaygroundProps, "onLookIn"> & { agent: Agent; choice: string }) {
   const at = useWorkspace();
-  const number = Number(choice);
-  const labels = useQuery({ ...labelsQuery(at, agent.id), enabled: Number.isNaN(number) });
+  const isLabel = !/^\d+$/.test(choice);
+  const labels = useQuery({ ...labelsQuery(at, agent.id), enabled: isLabel });
   const label = labels.data?.data.find(({ name }) => name === choice);
-  const shown = Number.isNaN(number) ? label && sharesOf(label)[0]?.version : number;
+  const shown = isLabel ? label && sharesOf(label)[0]?.version : Number(choice);
   const read = useQuery({ ...versionQuery(at, agent.id, shown ?? 0), enabled: shown !== undefined });
-  const isGone = (labels.data !== undefined && !label) || isNotFound(read.error);
+  const isGone = (isLabel && labels.data !== undefined && !label) || isNotFound(read.error);
   const error = labels.error ?? read.error;
   if (read.data && !isGone)
     return (
@@ -103,10 +103,9 @@ function OneVersion({
   if (isGone)
     return (
       <Framed>
-        <EmptyState icon={Tag} title={Number.isNaN(number) ? "No such label" : "No such version"}>
+        <EmptyState icon={Tag} title={isLabel ? "No such label" : "No such version"}>
           <p className="max-w-[46ch] text-muted wrap-anywhere">
-            {agent.name} has no {Number.isNaN(number) ? `label ${choice}` : `version ${choice}`}. It may have been
-            deleted.
+            {agent.name} has no {isLabel ? `label ${choice}. It may have been deleted` : `version ${choice}`}.
           </p>
           <Button onClick={() => onSearch({ choice: undefined })}>Try the newest version</Button>
         </EmptyState>
