@@ -67,6 +67,16 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
     post: <T>(path: string, body: unknown = {}) => json<T>("POST", path, body),
     put: <T>(path: string, body: unknown) => json<T>("PUT", path, body),
     patch: <T>(path: string, body: unknown) => json<T>("PATCH", path, body),
+    /** Sends bytes as they are. */
+    async upload<T>(path: string, body: Uint8Array<ArrayBuffer>): Promise<T> {
+      const headers = { "content-type": "application/octet-stream" };
+      const response = await ask("POST", path, { headers, body, signal: AbortSignal.timeout(patience_ms) });
+      return parseExact<T>(await response.text());
+    },
+    async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
+      const response = await ask("GET", path, { signal: AbortSignal.timeout(patience_ms) });
+      return new Uint8Array(await response.arrayBuffer());
+    },
     /** Streams events after `lastId` until the connection ends. Throws `ConnectionLost` if it breaks. */
     async *stream(path: string, lastId: string | null, signal: AbortSignal): AsyncGenerator<StreamFrame, void> {
       const headers = { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };

@@ -1,6 +1,6 @@
 import type { AgentChoice } from "../../domain/agent-label.ts";
 import { noSuch } from "../../domain/error-messages.ts";
-import { AppError, type Fault } from "../../domain/errors.ts";
+import { AppError } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
@@ -12,11 +12,10 @@ import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
 import { eventTriggers } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
-import { parseEventPath } from "./event-path.ts";
-import { applyInput, blankRow, type Definition, definitionOf, type Row, serializeTrigger } from "./row.ts";
+import { definitionFaults } from "./definition-faults.ts";
+import { applyInput, blankRow, definitionOf, type Row, serializeTrigger } from "./row.ts";
 import type { CreateTrigger, RotateTriggerSecret, UpdateTrigger } from "./schema.ts";
 import { isSendersSecret, newTriggerSecret, openTriggerSecrets, sealTriggerSecrets, secretFault } from "./secrets.ts";
-import { parseTemplate } from "./template.ts";
 
 export interface TriggerStoreOptions extends StoreBase {
   seal: Seal;
@@ -176,24 +175,4 @@ function checkedSecret(verification: Row["verification"], given: string): string
   const problem = secretFault(verification, secret);
   if (problem) throw invalid("secret", problem);
   return secret;
-}
-
-const pathExpected = "Expected a place such as `body.issue.title`, `body.items[0]` or `headers.x-github-event`.";
-
-function definitionFaults({ input, filter, dedupe, thread, user }: Definition): Fault[] {
-  const parsed = parseTemplate(input ?? "");
-  const places = Object.entries({ dedupe, thread, user }).flatMap(([name, path]) =>
-    path === null || parseEventPath(path) ? [] : [fault(name, pathExpected)],
-  );
-  const conditions = filter.flatMap(({ path, in: wanted, not_in }, index) => [
-    ...(parseEventPath(path) ? [] : [fault(`filter[${index}].path`, pathExpected)]),
-    ...((wanted === undefined) === (not_in === undefined)
-      ? [fault(`filter[${index}]`, "Give either `in` or `not_in`.")]
-      : []),
-  ]);
-  return [
-    ...("wrong" in parsed ? [fault("input", `\`${parsed.wrong}\` names no value. ${pathExpected}`)] : []),
-    ...places,
-    ...conditions,
-  ];
 }
