@@ -407,6 +407,19 @@ test("a skill gets a new version only if a file of it differs", async () => {
   expect(readdirSync(join(folder.path, "skills/letters")).sort()).toEqual([".DS_Store", "SKILL.md", "references"]);
 });
 
+test("an agent that names a deleted skill is exported without it, and the files are applied again", async () => {
+  await using server = await startRunnel();
+  using folder = makeFolder(everything);
+  expect((await apply(server, folder.path)).code).toBe(0);
+  const [skill] = await list(server, "/v1/skills");
+  expect((await server.delete(`/v1/skills/${skill.id}`)).status).toBe(200);
+  const out = join(folder.path, "out");
+  expect(await server.command("export", out)).toMatchObject({ code: 0, stderr: "" });
+  expect(readFileSync(join(out, "agents/desk.yaml"), "utf8")).not.toContain("skills");
+  expect(await apply(server, out)).toMatchObject({ code: 0, stderr: "" });
+  expect((await apply(server, out, "--dry-run")).code).toBe(0);
+});
+
 test("a secrets file that cannot be written is refused before a secret is made", async () => {
   await using server = await startRunnel();
   using folder = makeFolder(everything);

@@ -16,7 +16,7 @@ export interface ApplyFlags extends ClientFlags {
 /** Makes a project what the files of a folder say. Prints a line for each thing, first as a plan. */
 export async function apply(folder: string, { dryRun = false, secrets, ...flags }: ApplyFlags): Promise<void> {
   const things = readFolder(folder);
-  const client = await openClient(flags);
+  const client = await openClient(flags, true);
   const say = (line: string) => (flags.json ? undefined : writeOut(`${line}\n`));
   const plan = await perform(client, things, true);
   for (const change of plan) say(lineOf(change));

@@ -15,7 +15,7 @@ import { oneLine, print } from "./print.ts";
 
 /** Writes the things of a project to files. */
 export async function exportTo(folder: string, flags: ClientFlags): Promise<void> {
-  const client = await openClient(flags);
+  const client = await openClient(flags, true);
   const before = existsSync(folder) ? readFolder(folder) : [];
   const paths = new Map(before.map((thing) => [wordsOf(thing), thing.path]));
   const stored = await readStored(client);
@@ -34,7 +34,11 @@ export async function exportTo(folder: string, flags: ClientFlags): Promise<void
       taken.add(path);
       const had = before.find((one) => one.path === path)?.files?.map((file) => file.path) ?? [];
       if (kind === "skill") writeSkill(join(folder, path), { files: await downloadSkill(client, id), before: had });
-      else write(join(folder, path), fileFields({ ...thing, fields: withNames(thing, stored.nameOf) }));
+      else
+        write(
+          join(folder, path),
+          fileFields({ ...thing, fields: withNames(livingThing(thing, stored), stored.nameOf) }),
+        );
       written.push({ object: kind, name: thing.name, path });
       if (!flags.json) writeOut(`${oneLine(path)}\n`);
     }
@@ -50,6 +54,15 @@ export function fileFields({ kind, fields }: Thing): Record<string, unknown> {
   const { [key]: name, ...rest } = fields;
   const own = Object.entries(rest).filter(([field, value]) => !Bun.deepEquals(value, defaults[field]));
   return { object: kind, [key]: name, ...Object.fromEntries(own) };
+}
+
+/** An agent keeps the name of a skill that was deleted; its runs have none, and files cannot name it. */
+function livingThing(thing: Thing, stored: StoredThings): Thing {
+  const { skills } = thing.fields;
+  if (thing.kind !== "agent" || !Array.isArray(skills)) return thing;
+  const isLiving = (skill: string | { name: string }) =>
+    stored.idsOf("skill", typeof skill === "string" ? skill : skill.name).length > 0;
+  return { ...thing, fields: { ...thing.fields, skills: skills.filter(isLiving) } };
 }
 
 /** Returns the things of a kind in an order that does not depend on when they were made. */

@@ -61,14 +61,17 @@ function readThing(folder: string, path: string): FileThing | Fault | null {
   return thingOf({ ...value, text: markdown.text }, path);
 }
 
+const tooDeep = "The file nests too deep.";
+
 function parse(text: string): unknown {
   try {
     const document = parseDocument(text, { uniqueKeys: true });
     const [error] = document.errors;
+    if (error && /call stack/.test(error.message)) return faultOf(tooDeep);
     if (error) return faultOf((error.message.split("\n")[0] ?? "").replace(/:$/, "."));
     return document.toJS({ maxAliasCount: 100 });
   } catch (failure) {
-    if (failure instanceof RangeError) return faultOf("The file nests too deep.");
+    if (failure instanceof RangeError) return faultOf(tooDeep);
     return faultOf(failure instanceof Error ? failure.message : String(failure));
   }
 }

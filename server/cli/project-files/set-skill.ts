@@ -14,7 +14,7 @@ export async function setSkill(thing: FileThing, { client, stored, isDry }: SetO
   const id = stored.idOf(kind, name);
   const fields = id === undefined ? [] : differences(files, await readVersion(client, id));
   if (id !== undefined && fields.length === 0) return { kind, name, path, outcome: "unchanged", fields };
-  const archive = await pack(files);
+  const archive = await packSkill(files);
   if (!isDry) {
     const made = await client.upload<{ id: string }>("/skills", archive);
     if (id === undefined) stored.add(kind, name, made.id);
@@ -56,7 +56,7 @@ const withPlainLines = (bytes: Uint8Array): Uint8Array =>
   bytes.filter((byte, at) => byte !== 13 || bytes[at + 1] !== 10);
 
 /** Packs a tar, and compresses it only if it is too long otherwise: an archive may not unpack to much more than it is. */
-async function pack(files: readonly SkillFile[]): Promise<Uint8Array<ArrayBuffer>> {
+export async function packSkill(files: readonly SkillFile[]): Promise<Uint8Array<ArrayBuffer>> {
   const entries = Object.fromEntries(files.map(({ path, bytes }) => [path, bytes]));
   const plain = await new Bun.Archive(entries).bytes();
   const archive =
