@@ -64,6 +64,10 @@ export type SkillOperation = (typeof skillOperations)[number];
 /** Folder in which programs find the skills of their agent. */
 export const skillsFolder = "/skills";
 
+/** True for a file or folder that systems and git make, which is no part of a skill. */
+export const isSystemFile = (name: string): boolean =>
+  /^(__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\.git|\._.*)$/.test(name);
+
 const namePattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** True if the text can be the name of a skill. */

@@ -1,5 +1,6 @@
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { requireValue } from "../../lib/require-value.ts";
+import { backoff, retryAfter } from "../../lib/retry.ts";
 import { CliError } from "./exit-code.ts";
 import { readFrames, type StreamFrame } from "./read-frames.ts";
 
@@ -8,10 +9,17 @@ interface ApiClientOptions {
   apiKey: string;
   /** PEM text of the certificate to trust instead of the usual authorities. */
   ca: string | null;
+  /** Waits where a rate limit refuses a request, and sends it again. */
+  isPatient?: boolean;
+  /** Called before such a wait. */
+  told?: (wait_ms: number) => void;
 }
 
 // Timeout for JSON responses, which are never slow: a server silent for this long is considered down.
 const patience_ms = 60_000;
+
+/** Refusals by a rate limit after which a patient client gives up. */
+const limitedMax = 10;
 
 /** API client of the command line. */
 export type ApiClient = ReturnType<typeof createApiClient>;
@@ -21,12 +29,13 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
-  async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+export function createApiClient({ address, apiKey, ca, isPatient = false, told = () => {} }: ApiClientOptions) {
+  async function ask(method: string, path: string, init: RequestInit = {}, tries = 0): Promise<Response> {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
     const url = `${address}/v1${path}`;
     const response = await fetch(url, {
       ...init,
+      signal: init.signal ?? AbortSignal.timeout(patience_ms),
       method,
       headers,
       redirect: "error",
@@ -38,6 +47,13 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
         cause: error,
       });
     });
+    if (response.status === 429 && isPatient && tries < limitedMax) {
+      await response.body?.cancel();
+      const wait_ms = backoff(tries + 1, retryAfter(response.headers.get("retry-after"), Date.now()));
+      told(wait_ms);
+      await Bun.sleep(wait_ms);
+      return ask(method, path, init, tries + 1);
+    }
     // An overloaded or stopping server counts as unreachable. A rate-limited read may be retried.
     if (response.status === 503 || (response.status === 429 && method === "GET"))
       throw new ConnectionLost(await refusal(response));
@@ -48,7 +64,7 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
   async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
     const init =
       body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await ask(method, path, { ...init, signal: AbortSignal.timeout(patience_ms) });
+    const response = await ask(method, path, init);
     return parseExact<T>(await response.text());
   }
 
@@ -67,6 +83,16 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
     post: <T>(path: string, body: unknown = {}) => json<T>("POST", path, body),
     put: <T>(path: string, body: unknown) => json<T>("PUT", path, body),
     patch: <T>(path: string, body: unknown) => json<T>("PATCH", path, body),
+    /** Sends bytes as they are. */
+    async upload<T>(path: string, body: Uint8Array<ArrayBuffer>): Promise<T> {
+      const headers = { "content-type": "application/octet-stream" };
+      const response = await ask("POST", path, { headers, body });
+      return parseExact<T>(await response.text());
+    },
+    async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
+      const response = await ask("GET", path);
+      return new Uint8Array(await response.arrayBuffer());
+    },
     /** Streams events after `lastId` until the connection ends. Throws `ConnectionLost` if it breaks. */
     async *stream(path: string, lastId: string | null, signal: AbortSignal): AsyncGenerator<StreamFrame, void> {
       const headers = { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };

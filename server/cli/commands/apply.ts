@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
+import type { Change, Done } from "../project-files/change.ts";
 import { wordsOf } from "../project-files/kinds.ts";
-import { type Change, inOrder, setThing, unresolved } from "../project-files/plan.ts";
-import { type FileThing, readFolder } from "../project-files/read-files.ts";
-import { readStored } from "../project-files/stored-things.ts";
-import type { ApiClient } from "./api-client.ts";
+import { perform } from "../project-files/perform.ts";
+import { readFolder } from "../project-files/read-files.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
-import { exitCodes } from "./exit-code.ts";
+import { exitCodes, usageError } from "./exit-code.ts";
 import { writeOut } from "./output.ts";
 import { oneLine, print } from "./print.ts";
 
@@ -14,12 +13,10 @@ export interface ApplyFlags extends ClientFlags {
   secrets?: string;
 }
 
-type Done = Change & { secret?: string };
-
 /** Makes a project what the files of a folder say. Prints a line for each thing, first as a plan. */
 export async function apply(folder: string, { dryRun = false, secrets, ...flags }: ApplyFlags): Promise<void> {
   const things = readFolder(folder);
-  const client = await openClient(flags);
+  const client = await openClient(flags, true);
   const say = (line: string) => (flags.json ? undefined : writeOut(`${line}\n`));
   const plan = await perform(client, things, true);
   for (const change of plan) say(lineOf(change));
@@ -28,8 +25,8 @@ export async function apply(folder: string, { dryRun = false, secrets, ...flags 
     if (dryRun && changes.length > 0) process.exitCode = exitCodes.differs;
     return print(flags.json, { dry_run: dryRun, things: plan.map(shown) }, () => sumOf(plan, dryRun));
   }
+  if (secrets !== undefined) requireWritable(secrets);
   const done = await perform(client, things, false, (change) => {
-    // Written at once: if a later thing is refused, the secret is not lost.
     if (change.secret !== undefined && secrets !== undefined) writeSecret(secrets, change);
   });
   const hidden = done.filter(({ secret }) => secret !== undefined && secrets === undefined);
@@ -40,28 +37,17 @@ export async function apply(folder: string, { dryRun = false, secrets, ...flags 
   print(flags.json, { dry_run: false, things: done.map(shown) }, () => sumOf(done, false));
 }
 
-/** Sets all things in their order. Those that name a thing of a circle which did not exist yet are set again. */
-async function perform(
-  client: ApiClient,
-  things: readonly FileThing[],
-  isDry: boolean,
-  onSet: (change: Done) => void = () => {},
-): Promise<Done[]> {
-  const stored = await readStored(client);
-  const changes: Done[] = [];
-  const again: FileThing[] = [];
-  for (const thing of inOrder(things, stored)) {
-    if (unresolved(thing, stored).length > 0) again.push(thing);
-    const change = await setThing(thing, { client, stored, isDry });
-    onSet(change);
-    changes.push(change);
+/** Throws for a file that cannot be written, before a secret is made that is shown only once. */
+function requireWritable(path: string): void {
+  try {
+    writeFileSync(path, "", { flag: "a", mode: 0o600 });
+  } catch (error) {
+    throw usageError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isDry) for (const thing of again) await setThing(thing, { client, stored, isDry });
-  return changes;
 }
 
-function writeSecret(path: string, { kind, name, secret }: Done): void {
-  writeFileSync(path, `${JSON.stringify({ object: kind, name, signing_secret: secret })}\n`, {
+function writeSecret(path: string, { kind, name, secret, url }: Done): void {
+  writeFileSync(path, `${JSON.stringify({ object: kind, name, signing_secret: secret, url })}\n`, {
     flag: "a",
     mode: 0o600,
   });
@@ -73,7 +59,16 @@ const shown = ({ kind, name, outcome, fields, path }: Done) => ({ object: kind, 
 const marks = { created: "+", updated: "~", unchanged: "=" };
 
 const lineOf = ({ outcome, fields, ...thing }: Change): string =>
-  oneLine(`${marks[outcome]} ${wordsOf(thing)}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`);
+  oneLine(`${marks[outcome]} ${wordsOf(thing)}${fields.length > 0 ? `: ${listed(fields)}` : ""}`);
+
+const shownFields = 8;
+
+/** Many files of a skill are only counted. */
+const listed = (fields: readonly string[]): string =>
+  [
+    ...fields.slice(0, shownFields),
+    ...(fields.length > shownFields ? [`${fields.length - shownFields} more`] : []),
+  ].join(", ");
 
 function sumOf(changes: readonly Change[], isDry: boolean): string {
   const count = (outcome: Change["outcome"]) => changes.filter((change) => change.outcome === outcome).length;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { ApiClient } from "./api-client.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
+import { printBeside } from "./print.ts";
 
 /** Flags by which a command reaches a server. */
 export interface ClientFlags {
@@ -21,11 +22,15 @@ export const clientOptions = () => [
   jsonOption(),
 ];
 
-export async function openClient({ apiKey, ...flags }: ClientFlags): Promise<ApiClient> {
+/** Opens a client. A patient one waits for rate limits, and says so. */
+export async function openClient({ apiKey, ...flags }: ClientFlags, isPatient = false): Promise<ApiClient> {
   const { createApiClient } = await import("./api-client.ts");
   if (apiKey === undefined) throw usageError("Give an API key by RUNNEL_API_KEY or --api-key.");
-  return createApiClient({ ...(await reach(flags)), apiKey });
+  return createApiClient({ ...(await reach(flags)), apiKey, isPatient, told: tellWait });
 }
+
+const tellWait = (wait_ms: number): void =>
+  printBeside(`A rate limit is reached. Going on in ${Math.ceil(wait_ms / 1000)} s.`);
 
 /** Returns the server's address and the CA to trust; for the local server from its data directory. */
 async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert" | "dataDir">) {

@@ -5,13 +5,13 @@ import { option } from "./option.ts";
 
 export function applyCommand(): Command {
   const command = new Command("apply")
-    .description("make the agents, tools, memory stores, schedules and webhooks of a project what files say")
-    .argument("<folder>", "a folder with a YAML or JSON file for each thing")
+    .description("make the agents, tools, skills, snippets, triggers and other things of a project what files say")
+    .argument("<folder>", "a folder with a YAML or JSON file for each thing, and a folder with SKILL.md for each skill")
     .addOption(option("--dry-run", "show the plan and change nothing", { env: "RUNNEL_APPLY_DRY_RUN" }))
     .addOption(
       option(
         "--secrets <file>",
-        "where signing secrets of new webhooks and tools are written; they are shown only once",
+        "where secrets of new webhooks, tools and triggers are written; they are shown only once",
         {
           env: "RUNNEL_APPLY_SECRETS",
         },
@@ -36,13 +36,14 @@ Examples:
 export function exportCommand(): Command {
   const command = new Command("export")
     .description(
-      "write the agents, tools, memory stores, schedules and webhooks of a project to files for runnel apply",
+      "write the agents, tools, skills, snippets, triggers and other things of a project to files for runnel apply",
     )
     .argument("<folder>", "where the files are written; the file of a thing that is there already is written again")
     .addHelpText(
       "after",
       `
 The files have names in place of ids, and no secrets: a header's value is written as ********.
+The folder of a skill becomes that of its newest version: other files in it are removed.
 
 Example:
   $ runnel export agents`,

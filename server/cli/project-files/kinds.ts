@@ -1,11 +1,18 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { Fault } from "../../domain/errors.ts";
 import { defaultPolicy } from "../../resources/agents/memory-policy.ts";
 import { SetAgent } from "../../resources/agents/schema.ts";
 import { CreateMemory } from "../../resources/memory/schema.ts";
 import { CreateSchedule } from "../../resources/schedules/schema.ts";
+import { CreateSnippet } from "../../resources/snippets/schema.ts";
+import { textFaults } from "../../resources/snippets/text-faults.ts";
 import { SetTool } from "../../resources/tools/schema.ts";
+import { definitionFaults } from "../../resources/triggers/definition-faults.ts";
+import { type Definition, dedupeDefaults, defaultRateLimit } from "../../resources/triggers/row.ts";
+import { CreateTrigger } from "../../resources/triggers/schema.ts";
 import { CreateWebhook } from "../../resources/webhooks/schema.ts";
 
-export const kinds = ["memory", "tool", "agent", "schedule", "webhook"] as const;
+export const kinds = ["snippet", "skill", "memory", "tool", "agent", "schedule", "trigger", "webhook"] as const;
 /** Kinds of things that files describe. */
 export type Kind = (typeof kinds)[number];
 
@@ -16,7 +23,11 @@ interface Reference {
   kind: Kind;
   /** Name of the field in files, where it differs. */
   inFile?: string;
+  /** The API takes the name as it is, maybe with a version. */
+  byName?: true;
 }
+
+type Fields = Record<string, unknown>;
 
 interface KindRules {
   /** Path of the list and of its items. */
@@ -27,18 +38,38 @@ interface KindRules {
   fields: readonly string[];
   references: readonly Reference[];
   /** Values of fields that are left out; a file that is written leaves them out, too. */
-  defaults: Record<string, unknown>;
+  defaults: Fields | ((fields: Fields) => Fields);
   /** Fields that cannot change once the thing exists. */
   fixed: readonly string[];
+  /** Where only the server compares things of the kind, this is absent. */
+  schema?: TSchema;
+  /** Faults of fields that fit the schema. */
+  faults?: (fields: Fields) => Fault[];
+  /** Fields of the API that no file has, with the reason. */
+  notInFiles?: Record<string, string>;
 }
 
 const fieldsIn = (schema: { properties: object }): string[] => Object.keys(schema.properties);
 
 export const rules: Record<Kind, KindRules> = {
+  snippet: {
+    list: "/snippets",
+    folder: "snippets",
+    key: "name",
+    fields: fieldsIn(CreateSnippet),
+    references: [],
+    defaults: { description: null, metadata: {} },
+    fixed: [],
+    schema: CreateSnippet,
+    faults: ({ text }) => textFaults(String(text)),
+  },
+  // A folder with the files of the skill, which are its only content.
+  skill: { list: "/skills", folder: "skills", key: "name", fields: [], references: [], defaults: {}, fixed: [] },
   memory: {
     list: "/memory",
     folder: "memory",
     key: "name",
+    schema: CreateMemory,
     fields: fieldsIn(CreateMemory),
     references: [],
     defaults: { scope: "project", ttl_seconds: null, metadata: {} },
@@ -76,6 +107,9 @@ export const rules: Record<Kind, KindRules> = {
       { path: ["tools", "*"], kind: "tool" },
       { path: ["memory", "stores", "*", "memory_id"], kind: "memory", inFile: "memory" },
       { path: ["handoffs", "*", "agent_id"], kind: "agent", inFile: "agent" },
+      { path: ["skills", "*"], kind: "skill", byName: true },
+      { path: ["skills", "*", "name"], kind: "skill", byName: true },
+      { path: ["snippets", "*"], kind: "snippet", byName: true },
     ],
     defaults: {
       description: null,
@@ -103,6 +137,7 @@ export const rules: Record<Kind, KindRules> = {
     list: "/schedules",
     folder: "schedules",
     key: "name",
+    schema: CreateSchedule,
     fields: fieldsIn(CreateSchedule),
     references: [{ path: ["agent_id"], kind: "agent", inFile: "agent" }],
     defaults: {
@@ -120,10 +155,37 @@ export const rules: Record<Kind, KindRules> = {
     },
     fixed: [],
   },
+  trigger: {
+    list: "/triggers",
+    folder: "triggers",
+    key: "name",
+    fields: fieldsIn(CreateTrigger).filter((field) => field !== "secret"),
+    references: [{ path: ["agent_id"], kind: "agent", inFile: "agent" }],
+    defaults: ({ verification }) => ({
+      secret_header: null,
+      enabled: true,
+      input: null,
+      on_missing: "empty",
+      filter: [],
+      dedupe: dedupeDefaults[verification as keyof typeof dedupeDefaults] ?? null,
+      thread: null,
+      user: null,
+      budget: null,
+      rate_limit_per_minute: defaultRateLimit,
+      metadata: {},
+    }),
+    fixed: ["verification"],
+    schema: CreateTrigger,
+    faults: (fields) => definitionFaults(fields as unknown as Definition),
+    notInFiles: {
+      secret: "--secrets writes the secret of a new trigger to a file, and rotate_secret of the API sets yours.",
+    },
+  },
   webhook: {
     list: "/webhooks",
     folder: "webhooks",
     key: "url",
+    schema: CreateWebhook,
     fields: fieldsIn(CreateWebhook),
     references: [],
     defaults: { description: null, enabled: true, metadata: {} },
@@ -137,6 +199,11 @@ export interface Thing {
   /** Its name, or its address. */
   name: string;
   fields: Record<string, unknown>;
+}
+
+export function defaultsOf({ kind, fields }: Pick<Thing, "kind" | "fields">): Fields {
+  const { defaults } = rules[kind];
+  return typeof defaults === "function" ? defaults(fields) : defaults;
 }
 
 export const wordsOf = ({ kind, name }: Pick<Thing, "kind" | "name">): string => `${kind} ${name}`;

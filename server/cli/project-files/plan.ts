@@ -1,20 +1,13 @@
 import { isObject } from "../../lib/json.ts";
-import type { ApiClient } from "../commands/api-client.ts";
 import { CliError, usageError } from "../commands/exit-code.ts";
-import { rules, type Thing, wordsOf } from "./kinds.ts";
+import type { Change, Done, Outcome, SetOptions } from "./change.ts";
+import { checkFields } from "./check-fields.ts";
+import { defaultsOf, rules, type Thing, wordsOf } from "./kinds.ts";
+import { checkTexts, textsToCheck } from "./planned-texts.ts";
 import type { FileThing } from "./read-files.ts";
 import { type NamedReference, referencesOf, withIds } from "./references.ts";
+import { setSkill } from "./set-skill.ts";
 import { readThing, type StoredThings } from "./stored-things.ts";
-
-type Outcome = "created" | "updated" | "unchanged";
-
-/** A step of the plan: the work on one thing. */
-export interface Change extends Pick<Thing, "kind" | "name"> {
-  outcome: Outcome;
-  /** Names of the fields that differ; empty for a new thing. */
-  fields: string[];
-  path: string;
-}
 
 /** Orders things so that each follows those that it names. In a circle, the agent comes before its tools. */
 export function inOrder(things: readonly FileThing[], stored: StoredThings): FileThing[] {
@@ -47,19 +40,12 @@ function requireNamed(things: readonly FileThing[], stored: StoredThings): void 
   if (faults.length > 0) throw usageError(faults.join("\n"));
 }
 
-interface SetOptions {
-  client: ApiClient;
-  stored: StoredThings;
-  /** True: nothing is stored, and things that are still to be created are left out of those that name them. */
-  isDry: boolean;
-}
-
 /** Makes a thing on the server what its file says, or says what that would change. Errors name the file. */
-export async function setThing(thing: FileThing, options: SetOptions): Promise<Change & { secret?: string }> {
+export async function setThing(thing: FileThing, options: SetOptions): Promise<Done> {
   try {
-    return thing.kind === "agent" || thing.kind === "tool"
-      ? await setByName(thing, options)
-      : await setListed(thing, options);
+    if (thing.kind === "skill") return await setSkill(thing, options);
+    if (thing.kind === "tool") return await setByName(thing, options);
+    return thing.kind === "agent" ? await setAgent(thing, options) : await setListed(thing, options);
   } catch (error) {
     if (error instanceof CliError) throw new CliError(`${thing.path}: ${error.message}`, error.code);
     throw error;
@@ -73,11 +59,24 @@ interface SetAnswer {
   tool?: { id: string; signing_secret?: string };
 }
 
+/** The server checks an agent without the texts of snippets that are only planned; those are checked here. */
+async function setAgent(thing: FileThing, options: SetOptions): Promise<Done> {
+  const texts = options.isDry ? textsToCheck(thing, options.planned) : null;
+  if (texts === null) return await setByName(thing, options);
+  const { client, stored } = options;
+  const change = await setByName({ ...thing, fields: { ...thing.fields, instructions: "", snippets: [] } }, options);
+  await checkTexts(texts, options);
+  const id = stored.idOf("agent", thing.name);
+  if (id === undefined) return change;
+  const { fields: current } = await readThing(client, "agent", id);
+  const differs = (field: string) => !Bun.deepEquals(thing.fields[field], current[field]);
+  const own = change.fields.filter((field) => field !== "instructions" && field !== "snippets");
+  const fields = [...own, ...["instructions", "snippets"].filter(differs)];
+  return { ...change, fields, outcome: fields.length > 0 ? "updated" : "unchanged" };
+}
+
 /** Agents and tools: the server itself compares and replaces them. */
-async function setByName(
-  thing: FileThing,
-  { client, stored, isDry }: SetOptions,
-): Promise<Change & { secret?: string }> {
+async function setByName(thing: FileThing, { client, stored, isDry }: SetOptions): Promise<Done> {
   const { kind, name, path } = thing;
   const missing = unresolved(thing, stored);
   const isNew = stored.idOf(kind, name) === undefined;
@@ -104,32 +103,44 @@ export const unresolved = (thing: Thing, stored: StoredThings): NamedReference[]
 const fieldsOf = (references: readonly NamedReference[]): string[] =>
   references.map(({ at }) => at.replace(/[.[].*$/, ""));
 
+interface Made {
+  id: string;
+  signing_secret?: string;
+  secret?: string;
+  url?: string;
+}
+
+/** Fields whose parts are all the user's: one that is left out is not wanted. */
+const wholeFields = new Set(["metadata", "variables", "budget"]);
+
 /** Other kinds: what the server has is compared here. */
-async function setListed(
-  thing: FileThing,
-  { client, stored, isDry }: SetOptions,
-): Promise<Change & { secret?: string }> {
+async function setListed(thing: FileThing, { client, stored, isDry }: SetOptions): Promise<Done> {
   const { kind, name, path } = thing;
-  const { list, defaults, fixed } = rules[kind];
-  const wanted = { ...defaults, ...withIds(thing, ({ kind, name }) => stored.idOf(kind, name)) };
+  const { list, fixed } = rules[kind];
+  if (isDry) checkFields(thing);
+  const wanted: Record<string, unknown> = {
+    ...defaultsOf(thing),
+    ...withIds(thing, ({ kind, name }) => stored.idOf(kind, name)),
+  };
   const id = stored.idOf(kind, name);
   if (id === undefined) {
     if (isDry) return { kind, name, path, outcome: "created", fields: [] };
-    const made = await client.post<{ id: string; signing_secret?: string; secret?: string }>(list, wanted);
+    const made = await client.post<Made>(list, wanted);
     stored.add(kind, name, made.id);
     const secret = made.signing_secret ?? made.secret;
-    return { kind, name, path, outcome: "created", fields: [], ...(secret !== undefined && { secret }) };
+    const shown = secret !== undefined && { secret, ...(kind === "trigger" && { url: made.url }) };
+    return { kind, name, path, outcome: "created", fields: [], ...shown };
   }
   const { fields: current } = await readThing(client, kind, id);
   const isAsWanted = ([field, value]: [string, unknown]): boolean =>
-    field === "metadata" ? Bun.deepEquals(value, current[field]) : isCovered(value, current[field]);
+    wholeFields.has(field) ? Bun.deepEquals(value, current[field]) : isCovered(value, current[field]);
   const fields = Object.entries(wanted).flatMap((each) => (isAsWanted(each) ? [] : [each[0]]));
   if (unresolved(thing, stored).length > 0) fields.push(...fieldsOf(unresolved(thing, stored)));
   const blocked = fields.filter((field) => fixed.includes(field));
   if (blocked.length > 0)
     throw new CliError(`${wordsOf(thing)} exists, and its ${blocked.join(" and ")} cannot change.`);
   if (fields.length === 0) return { kind, name, path, outcome: "unchanged", fields };
-  const changed = Object.fromEntries(fields.map((field) => [field, wanted[field as keyof typeof wanted]]));
+  const changed = Object.fromEntries(fields.map((field) => [field, wanted[field]]));
   if (!isDry) await client.patch(`${list}/${id}`, changed);
   return { kind, name, path, outcome: "updated", fields };
 }

@@ -2,8 +2,11 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { CreateSnippet } from "../../resources/snippets/schema.ts";
+import { CreateTrigger } from "../../resources/triggers/schema.ts";
 import { fileFields } from "../commands/export.ts";
-import { type Kind, kinds, rules, type Thing } from "./kinds.ts";
+import { checkFields } from "./check-fields.ts";
+import { defaultsOf, type Kind, kinds, rules, type Thing } from "./kinds.ts";
 import { inOrder, isCovered } from "./plan.ts";
 import { type FileThing, readFolder } from "./read-files.ts";
 import { referencesOf, withIds, withNames } from "./references.ts";
@@ -91,7 +94,7 @@ test("every name that nothing has is reported with its file and its place", () =
 });
 
 test.each([
-  ["no object", "name: a", "object is one of memory, tool, agent, schedule, webhook."],
+  ["no object", "name: a", "object is one of snippet, memory, tool, agent, schedule, trigger, webhook."],
   ["an unknown object", "object: toString", "object is one of"],
   ["no name", "object: agent\ninstructions: a", "An agent has a name, which is a text."],
   ["a number as a name", "object: agent\nname: 7", "An agent has a name, which is a text."],
@@ -144,9 +147,107 @@ test("a written file says what it describes, and leaves defaults out", () => {
 
 test("each reference and each default is a field of its kind", () => {
   for (const kind of kinds as readonly Kind[]) {
-    const { fields, references, defaults, fixed, key } = rules[kind];
-    for (const name of [...references.map(({ path }) => path[0]!), ...Object.keys(defaults), ...fixed])
+    const { fields, references, fixed, key } = rules[kind];
+    const defaults = Object.keys(defaultsOf({ kind, fields: { verification: "github" } }));
+    for (const name of [...references.map(({ path }) => path[0]!), ...defaults, ...fixed])
       expect(fields).toContain(name);
     expect([...fields, "name"]).toContain(key);
   }
+});
+
+test("agents follow the snippets and skills that they name, and triggers follow agents", () => {
+  const trigger: FileThing = { kind: "trigger", name: "t", path: "t.yaml", fields: { name: "t", agent: "A" } };
+  const snippet: FileThing = {
+    kind: "snippet",
+    name: "tone",
+    path: "z.md",
+    fields: { name: "tone", text: "Be kind." },
+  };
+  const skill: FileThing = { kind: "skill", name: "letters", path: "letters", fields: {} };
+  const desk = agent("A", { snippets: ["tone@1"], skills: [{ name: "letters", version: 1 }] });
+  expect(inOrder([trigger, desk, snippet, skill], empty).map(({ kind }) => kind)).toEqual([
+    "snippet",
+    "skill",
+    "agent",
+    "trigger",
+  ]);
+  expect(() => inOrder([agent("A", { snippets: ["tone@1"], skills: ["letters"] })], empty)).toThrow(
+    'A.yaml: skills[0]: There is no skill "letters".\nA.yaml: snippets[0]: There is no snippet "tone".',
+  );
+});
+
+test("skills and snippets keep their names and versions, and those that do not exist yet are left out", () => {
+  const thing = agent("A", {
+    snippets: ["tone@2", "new"],
+    skills: ["letters", { name: "letters", version: 3 }, { name: "new" }, { skill_id: "by id" }],
+  });
+  const { snippets, skills } = withIds(thing, ({ name }) => (name === "new" ? undefined : "id"));
+  expect(snippets).toEqual(["tone@2"]);
+  expect(skills).toEqual(["letters", { name: "letters", version: 3 }, { skill_id: "by id" }]);
+  expect(withNames(thing, () => undefined)).toEqual(thing.fields);
+});
+
+test("a trigger without dedupe has the one of its sender, and its file leaves that out", () => {
+  const fields = { name: "t", agent: "A", verification: "stripe", dedupe: "body.id", filter: [], enabled: true };
+  expect(fileFields({ kind: "trigger", name: "t", fields })).toEqual({
+    object: "trigger",
+    name: "t",
+    agent: "A",
+    verification: "stripe",
+  });
+  const own = fileFields({ kind: "trigger", name: "t", fields: { ...fields, dedupe: null } });
+  expect(own).toMatchObject({ dedupe: null });
+});
+
+test("each setting of a trigger and a snippet can be in a file, except secrets", () => {
+  const settings = (schema: { properties: object }) => Object.keys(schema.properties).sort();
+  expect(rules.trigger.fields.toSorted()).toEqual(settings(CreateTrigger).filter((field) => field !== "secret"));
+  expect(rules.snippet.fields.toSorted()).toEqual(settings(CreateSnippet));
+});
+
+test.each([
+  ["a skill as a file", "a.yaml", "object: skill\nname: a", "A skill is a folder with a file SKILL.md."],
+  ["a secret", "a.yaml", "object: trigger\nname: a\nsecret: b", "A trigger has no field secret. --secrets writes"],
+  ["an agent as Markdown", "a.md", "---\nobject: agent\nname: a\n---\nHelp.", "Only a snippet can be a Markdown"],
+  ["a text twice", "a.md", "---\nobject: snippet\nname: a\ntext: b\n---\nc", "below the front matter"],
+  ["front matter that is no YAML", "a.md", "---\nobject: [\n---\nc", "a.md: "],
+  ["a field that a snippet does not have", "a.yaml", "object: snippet\nname: a\nbody: c", "no field body"],
+  ["a field named fault", "a.yaml", "object: snippet\nname: a\nfault: c", "no field fault"],
+])("%s is refused with a clear word", (_, path, text, message) => {
+  withFolder({ [path]: text }, (folder) => expect(() => readFolder(folder)).toThrow(message));
+});
+
+const checked = (kind: Kind, fields: Record<string, unknown>) => () =>
+  checkFields({ kind, name: "a", fields: { name: "a", ...fields } });
+
+test.each<[string, () => void, string]>([
+  ["a text of a snippet that is a number", checked("snippet", { text: 5 }), "text: Expected string."],
+  ["a snippet in a snippet", checked("snippet", { text: "{{> b}}" }), "text: A snippet has no snippets"],
+  ["an unknown sender", checked("trigger", { agent: "A", verification: "x" }), "verification: Expected one of github"],
+  ["no sender", checked("trigger", { agent: "A" }), "verification: "],
+  [
+    "a template without a place",
+    checked("trigger", { agent: "A", verification: "github", input: "{{constructor}}" }),
+    "`{{constructor}}` names no value",
+  ],
+  [
+    "a filter with both lists",
+    checked("trigger", {
+      agent: "A",
+      verification: "github",
+      filter: [{ path: "body.a", in: [1], not_in: [2] }],
+    }),
+    "filter[0]: Give either",
+  ],
+  ["a schedule without a time", checked("schedule", { agent: "A", input: "b", timezone: "UTC" }), "cron: "],
+])("%s is known to be wrong before anything is sent", (_, check, message) => {
+  expect(check).toThrow(message);
+});
+
+test("things that are right pass the check", () => {
+  checked("trigger", { agent: "A", verification: "github", budget: { max_cost_usd: 1 } })();
+  checked("snippet", { text: "Dear {{customer}}," })();
+  const webhook = { url: "https://example.com", events: ["run.completed"] };
+  checkFields({ kind: "webhook", name: webhook.url, fields: webhook });
+  checked("memory", { kind: "kv" })();
 });

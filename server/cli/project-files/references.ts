@@ -1,4 +1,5 @@
 import { isObject } from "../../lib/json.ts";
+import { nameIn } from "../../resources/snippets/agents-using.ts";
 import { type Kind, rules, type Thing } from "./kinds.ts";
 
 /** A name in a file that stands for another thing. */
@@ -32,11 +33,14 @@ type Replace = (reference: NamedReference) => string | undefined;
 
 function replaced({ kind, fields }: Thing, from: Side, replace: Replace): Record<string, unknown> {
   let all: unknown = fields;
-  for (const { path, inFile, kind: to } of rules[kind].references) {
+  for (const { path, inFile, kind: to, byName } of rules[kind].references) {
     const last = path.at(-1) ?? "";
     const given = from === "file" ? (inFile ?? last) : last;
     const wanted = from === "file" ? last : (inFile ?? last);
-    all = walk(all, [...path.slice(0, -1), given], "", wanted, (name, at) => replace({ kind: to, name, at }));
+    all = walk(all, [...path.slice(0, -1), given], "", wanted, (text, at) => {
+      const found = replace({ kind: to, name: to === "snippet" ? nameIn(text) : text, at });
+      return byName && found !== undefined ? text : found;
+    });
   }
   return all as Record<string, unknown>;
 }
@@ -55,10 +59,13 @@ function walk(
   };
   if (step === "*") {
     if (!Array.isArray(value)) return value;
-    // An item without the reference that makes it one is left out as a whole.
-    const isWhole = (copy: unknown) =>
-      copy !== undefined && !(rest.length === 1 && isObject(copy) && !(wanted in copy));
-    return value.map((item, index) => next(item, `${at}[${index}]`)).filter(isWhole);
+    // An item that loses the reference that makes it one is left out as a whole.
+    const isLost = (item: unknown, copy: unknown): boolean => {
+      if (copy === undefined || rest.length !== 1) return copy === undefined;
+      return isObject(item) && isObject(copy) && item[rest[0] ?? ""] !== undefined && !(wanted in copy);
+    };
+    const copies = value.map((item, index) => next(item, `${at}[${index}]`));
+    return copies.filter((copy, index) => !isLost(value[index], copy));
   }
   if (!isObject(value) || value[step] === undefined) return value;
   const copy = next(value[step], at === "" ? step : `${at}.${step}`);

@@ -2,20 +2,19 @@ import { and, desc, eq, lt, sql } from "drizzle-orm";
 import { changeable } from "../../domain/api-types/schema.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
-import { limits } from "../../domain/limits.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
-import { tagsIn, tagsMax } from "../../domain/template.ts";
 import { timestamp } from "../../domain/time.ts";
 import { truncateResource } from "../../domain/truncate-resource.ts";
 import type { PinnedSnippet } from "../../domain/variable.ts";
-import { fault, throwIfInvalid } from "../../http/errors.ts";
+import { throwIfInvalid } from "../../http/errors.ts";
 import { fillPage, listPage, type Page, readRows, toList } from "../../http/page.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { snippets, snippetVersions } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { createAgentsUsing, nameIn, versionIn } from "./agents-using.ts";
 import type { CreateSnippet, UpdateSnippet } from "./schema.ts";
+import { textFaults } from "./text-faults.ts";
 
 type Row = typeof snippets.$inferSelect;
 type VersionRow = typeof snippetVersions.$inferSelect;
@@ -59,7 +58,7 @@ export function createSnippetStore({ db, audit, now = Date.now }: StoreBase) {
   }
 
   function create(author: Author, { name, text, description = null, metadata = {} }: CreateSnippet) {
-    checkText(text);
+    throwIfInvalid(textFaults(text));
     return db.write(() => {
       if (byName(author, name))
         throw new AppError("name_taken", `There is already a snippet "${name}".`, { param: "name" });
@@ -83,7 +82,7 @@ export function createSnippetStore({ db, audit, now = Date.now }: StoreBase) {
   /** Stores a new version if the text differs. */
   function update(author: Author, id: string, { expected_version, ...input }: UpdateSnippet) {
     rows.find(author, id); // Checked first: an unknown snippet is a 404, whatever the body says.
-    if (input.text !== undefined) checkText(input.text);
+    if (input.text !== undefined) throwIfInvalid(textFaults(input.text));
     return db.write(() => {
       const before = rows.find(author, id);
       if (expected_version !== undefined && expected_version !== before.version)
@@ -149,18 +148,6 @@ export function createSnippetStore({ db, audit, now = Date.now }: StoreBase) {
         return { id, object: "snippet" as const, deleted: true };
       }),
   };
-}
-
-/** Throws for a text that is too long, has too many variables, or has snippets: they would form cycles. */
-function checkText(text: string): void {
-  const tags = tagsIn(text);
-  const faults = [];
-  if (Buffer.byteLength(text) > limits.snippet_bytes)
-    faults.push(fault("text", `Expected at most ${limits.snippet_bytes} bytes.`));
-  if (tags.length > tagsMax) faults.push(fault("text", `Expected at most ${tagsMax} places like {{name}}.`));
-  if (tags.some(({ kind }) => kind === "snippet"))
-    faults.push(fault("text", "A snippet has no snippets of its own: write \\{{> for the text."));
-  throwIfInvalid(faults);
 }
 
 const toSnippet = (row: Row) => ({

@@ -28,7 +28,7 @@ export interface Definition {
 export const definitionOf = ({ definition }: Pick<Row, "definition">): Definition => definition as Definition;
 
 /** Where senders have the ids of their events. */
-const dedupeDefaults: Record<TriggerVerification, string | null> = {
+export const dedupeDefaults: Record<TriggerVerification, string | null> = {
   github: "headers.x-github-delivery",
   stripe: "body.id",
   slack: "body.event_id",
@@ -36,7 +36,7 @@ const dedupeDefaults: Record<TriggerVerification, string | null> = {
   shared_secret: null,
 };
 
-const defaultRateLimit = 60;
+export const defaultRateLimit = 60;
 
 type NewRow = Omit<Row, "sealed" | "has_secret">;
 

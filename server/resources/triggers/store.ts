@@ -1,10 +1,9 @@
 import type { AgentChoice } from "../../domain/agent-label.ts";
 import { noSuch } from "../../domain/error-messages.ts";
-import { AppError, type Fault } from "../../domain/errors.ts";
+import { AppError } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Variable, VariableValues } from "../../domain/variable.ts";
-import { anyValueIssue } from "../../domain/variables.ts";
 import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
@@ -14,12 +13,11 @@ import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
 import { eventTriggers } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
-import { parseEventPath } from "./event-path.ts";
-import { sampleVariables, type VariableTemplates } from "./event-variables.ts";
-import { applyInput, blankRow, type Definition, definitionOf, type Row, serializeTrigger } from "./row.ts";
+import { definitionFaults } from "./definition-faults.ts";
+import { sampleVariables } from "./event-variables.ts";
+import { applyInput, blankRow, definitionOf, type Row, serializeTrigger } from "./row.ts";
 import type { CreateTrigger, RotateTriggerSecret, UpdateTrigger } from "./schema.ts";
 import { isSendersSecret, newTriggerSecret, openTriggerSecrets, sealTriggerSecrets, secretFault } from "./secrets.ts";
-import { parseTemplate } from "./template.ts";
 
 export interface TriggerStoreOptions extends StoreBase {
   seal: Seal;
@@ -185,32 +183,3 @@ function checkedSecret(verification: Row["verification"], given: string): string
   if (problem) throw invalid("secret", problem);
   return secret;
 }
-
-const pathExpected = "Expected a place such as `body.issue.title`, `body.items[0]` or `headers.x-github-event`.";
-
-function definitionFaults({ input, variables, filter, dedupe, thread, user }: Definition): Fault[] {
-  const places = Object.entries({ dedupe, thread, user }).flatMap(([name, path]) =>
-    path === null || parseEventPath(path) ? [] : [fault(name, pathExpected)],
-  );
-  const conditions = filter.flatMap(({ path, in: wanted, not_in }, index) => [
-    ...(parseEventPath(path) ? [] : [fault(`filter[${index}].path`, pathExpected)]),
-    ...((wanted === undefined) === (not_in === undefined)
-      ? [fault(`filter[${index}]`, "Give either `in` or `not_in`.")]
-      : []),
-  ]);
-  return [...templateFaults(input ?? "", "input"), ...variableFaults(variables ?? {}), ...places, ...conditions];
-}
-
-function templateFaults(template: string, param: string): Fault[] {
-  const parsed = parseTemplate(template);
-  return "wrong" in parsed ? [fault(param, `\`${parsed.wrong}\` names no value. ${pathExpected}`)] : [];
-}
-
-/** Returns what is wrong with the templates of variables, whatever the agent declares. */
-const variableFaults = (variables: VariableTemplates): Fault[] =>
-  Object.entries(variables).flatMap(([name, template]) => {
-    const param = `variables.${name}`;
-    const issue = anyValueIssue(template);
-    if (issue !== null) return [fault(param, issue)];
-    return typeof template === "string" ? templateFaults(template, param) : [];
-  });

@@ -1,4 +1,12 @@
-import { clashOf, pathFault, quote, type SkillHead, skillFile, skillLimits } from "../../domain/skills.ts";
+import {
+  clashOf,
+  isSystemFile,
+  pathFault,
+  quote,
+  type SkillHead,
+  skillFile,
+  skillLimits,
+} from "../../domain/skills.ts";
 import { filesOfArchive } from "./archive.ts";
 import type { ArchiveFile } from "./archive-file.ts";
 import { readHead } from "./front-matter.ts";
@@ -40,8 +48,7 @@ export function readSkill(bytes: Uint8Array, onFile: (file: SkillFile) => void):
 const withPlainPath = ({ path, read }: ArchiveFile): ArchiveFile => ({ path: path.replace(/^(\.\/)+/, ""), read });
 
 /** Drops files of systems and of git, which no author means. */
-const isWanted = ({ path }: ArchiveFile): boolean =>
-  !path.split("/").some((part) => /^(__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\.git|\._.*)$/.test(part));
+const isWanted = ({ path }: ArchiveFile): boolean => !path.split("/").some(isSystemFile);
 
 /** Returns the folder of the skill with a slash at its end; empty if its files are at the root. */
 function folderOf(paths: readonly string[]): string {
