@@ -470,6 +470,7 @@ test("a missing run says so, and one of the other mode says where it is", async 
     await page.getByRole("button", { name: "Live", exact: true }).first().click();
     await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
     await open(page, run.id, false);
+    await expect(page.getByRole("button", { name: "Check test data" })).toBeVisible();
     await expectAccessible(page, "other mode");
     await page.getByRole("button", { name: "Check test data" }).click();
     await expect(page.getByText("The trace of this run was deleted")).toBeVisible();

@@ -127,7 +127,7 @@ async function seedHandoffs(make: Make, agentOf: AgentOf) {
     parameters: { type: "object", properties: { order_id: { type: "string" } } },
   });
   const money = await agentOf(
-    "Refund desk",
+    "Payments",
     [
       { text: "I look up your payment.", tool_calls: [{ name: "look_up_payment", arguments: { order_id: "4711" } }] },
       { text: "Your **€84.90** are on their way to the card that ends in 4711." },
@@ -136,7 +136,7 @@ async function seedHandoffs(make: Make, agentOf: AgentOf) {
   );
   const care = await agentOf(
     "Complaints of the northern region and its islands",
-    [{ text: "I am sorry about the mugs.", tool_calls: [{ name: "transfer_to_refund_desk", arguments: {} }] }],
+    [{ text: "I am sorry about the mugs.", tool_calls: [{ name: "transfer_to_payments", arguments: {} }] }],
     { handoffs: [{ agent_id: money.id, filter: "no_tool_calls" }], description: "Takes complaints." },
   );
   const frontDesk = await agentOf(
@@ -164,7 +164,7 @@ async function seedHandoffs(make: Make, agentOf: AgentOf) {
 /** An agent that searches for its tools. */
 async function seedManyTools(make: Make, agentOf: AgentOf) {
   const tools: string[] = [];
-  for (const verb of ["create", "find", "list", "send"])
+  for (const verb of ["create", "find", "list", "print"])
     for (const noun of [
       "invoice",
       "refund",

@@ -13,6 +13,7 @@ import { formatBytes, formatCount } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { CodeBlock } from "../../ui/data/code-block.tsx";
 import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { FoldedText } from "../../ui/data/value.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Select } from "../../ui/forms/select.tsx";
@@ -61,9 +62,9 @@ function Content({
         {skill.compatibility && <Description name="Compatibility">{skill.compatibility}</Description>}
       </ObjectHead>
       <div className="flex flex-wrap items-start gap-x-6 gap-y-2 border-b border-line px-4 py-3 rail:px-5">
-        <p className="max-h-30 min-w-60 max-w-(--read) flex-1 overflow-y-auto wrap-anywhere">
-          {version.data?.description ?? skill.description}
-        </p>
+        <div className="min-w-60 max-w-(--read) flex-1">
+          <FoldedText key={number} text={version.data?.description ?? skill.description} most={300} />
+        </div>
         <Select
           label="Version"
           value={String(number)}

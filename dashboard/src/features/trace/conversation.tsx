@@ -92,7 +92,7 @@ function HandoffLine({ step, onSelect }: { step: TraceStep; onSelect: (key: stri
     <button
       type="button"
       onClick={() => onSelect(String(step.step_index))}
-      className="flex min-h-(--row-dense) w-full min-w-0 items-center gap-2 rounded-md px-2.5 text-left text-muted hover:bg-hover"
+      className="flex min-h-(--row-dense) w-full min-w-0 shrink-0 items-center gap-2 rounded-md px-2.5 py-1 text-left text-muted hover:bg-hover"
     >
       <StepIcon type="handoff" />
       <span className="min-w-0 wrap-anywhere">

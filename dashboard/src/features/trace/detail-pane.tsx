@@ -26,7 +26,8 @@ import { type TraceTab, tabOf, tabsOf, tabWords } from "./read-trace-search.ts";
 import { RowContext } from "./replay-context.ts";
 import type { Row } from "./row.ts";
 import { rowMarkWord } from "./rows.ts";
-import { RunOutput, WaitingCalls } from "./run-output.tsx";
+import { RunOutput, WaitingCalls, WaitingMessages } from "./run-output.tsx";
+import { waitingMessages } from "./steered-messages.tsx";
 import { typeWord } from "./step-words.ts";
 
 interface DetailPaneProps {
@@ -97,6 +98,7 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
     <>
       <WaitingCalls runId={run.id} calls={calls} />
       <OutputPanel step={step} live={text} ended={endedBy(run, row)} waits={calls.length > 0} />
+      {calls.length > 0 && <WaitingMessages messages={waitingMessages(run, loaded.steps, live)} />}
     </>
   );
 }

@@ -12,7 +12,7 @@ import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Time } from "../../ui/data/time.tsx";
-import { Block, Value } from "../../ui/data/value.tsx";
+import { Block, FoldedText, Value } from "../../ui/data/value.tsx";
 import { Callout } from "../../ui/feedback/callout.tsx";
 import { WireLine } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
@@ -56,6 +56,9 @@ export function OutputPanel({
   );
 }
 
+/** A longer message is text, not a title. */
+const longestTitle = 240;
+
 function StepError({
   step,
   error,
@@ -69,7 +72,11 @@ function StepError({
   const isCause = ended?.code === error.code;
   return (
     <Callout tone={step.status === "rejected" || step.status === "cancelled" ? "info" : "bad"}>
-      <b>{error.message}</b>
+      {error.message.length > longestTitle ? (
+        <FoldedText text={error.message} most={longestTitle} />
+      ) : (
+        <b>{error.message}</b>
+      )}
       {!ended && isCall && step.status === "failed" && <p className="text-muted">The model received this error.</p>}
       {ended && (
         <p className="text-muted">

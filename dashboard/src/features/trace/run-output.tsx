@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { type RunView, textOfStep } from "../../../../server/domain/api-types/run-view.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
@@ -9,7 +8,7 @@ import { isOver } from "../../../../server/domain/run-state.ts";
 import { type LoadedTrace, requestIdQuery } from "../../entities/run/trace-api.ts";
 import { OpenCall } from "../../entities/tool-call/open-call.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Block, LongText } from "../../ui/data/value.tsx";
+import { Block, FoldedText, LongText } from "../../ui/data/value.tsx";
 import { Callout } from "../../ui/feedback/callout.tsx";
 import { WireLine } from "../../ui/feedback/error-note.tsx";
 import { RowContext, shownStep, useReplayProgress, useShownRow } from "./replay-context.ts";
@@ -95,7 +94,11 @@ function Variables({ values }: { values: NonNullable<Run["variables"]> }) {
           <div key={name} className="flex min-w-0 gap-3 px-2.5 py-1.5">
             <dt className="w-1/3 shrink-0 font-mono text-xs leading-(--leading-md) wrap-anywhere text-muted">{name}</dt>
             <dd className="min-w-0 flex-1">
-              {value === "" ? <span className="text-muted">Empty</span> : <ValueText text={String(value)} />}
+              {value === "" ? (
+                <span className="text-muted">Empty</span>
+              ) : (
+                <FoldedText text={String(value)} most={160} />
+              )}
             </dd>
           </div>
         ))}
@@ -104,26 +107,8 @@ function Variables({ values }: { values: NonNullable<Run["variables"]> }) {
   );
 }
 
-const shownAtFirst = 160;
-
-/** A value; a long one is folded, so that the output stays in sight. */
-function ValueText({ text }: { text: string }) {
-  const [isOpen, setOpen] = useState(false);
-  const isLong = text.length > shownAtFirst;
-  return (
-    <p className="wrap-anywhere whitespace-pre-wrap">
-      {isLong && !isOpen ? `${text.slice(0, shownAtFirst).toWellFormed()}… ` : text}
-      {isLong && !isOpen && (
-        <button type="button" className="text-accent underline underline-offset-2" onClick={() => setOpen(true)}>
-          Show all
-        </button>
-      )}
-    </p>
-  );
-}
-
 /** Messages of the user that the next model call is the first to have. */
-function WaitingMessages({ messages }: { messages: readonly Steered[] }) {
+export function WaitingMessages({ messages }: { messages: readonly Steered[] }) {
   if (messages.length === 0) return null;
   return (
     <Block title="Messages for the next model call">

@@ -71,7 +71,7 @@ export function TraceHead({
           </span>
         )}
         <LostBadge stream={over ? "ended" : stream} />
-        <span ref={acts} className="ml-auto flex items-center gap-2">
+        <span ref={acts} className="ml-auto flex min-w-0 flex-wrap items-center justify-end gap-2">
           {!may && <ViewOnly />}
           {may && <SteerRun run={run} />}
           {may && <PauseRun run={run} />}

@@ -68,6 +68,18 @@ export function LongText({ text, name, mono = false }: { text: string; name: str
   );
 }
 
+/** A text that shows its first characters until it is unfolded, so that what follows stays in sight. */
+export function FoldedText({ text, most }: { text: string; most: number }) {
+  const [isOpen, setOpen] = useState(false);
+  const isFolded = text.length > most && !isOpen;
+  return (
+    <p className="wrap-anywhere whitespace-pre-wrap">
+      {isFolded ? `${text.slice(0, most).toWellFormed()}… ` : text}
+      {isFolded && <FoldButton onClick={() => setOpen(true)}>Show all</FoldButton>}
+    </p>
+  );
+}
+
 function FoldButton({ onClick, children }: { onClick: () => void; children: React.ReactNode }) {
   return (
     <button
