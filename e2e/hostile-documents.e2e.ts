@@ -2,12 +2,11 @@ import { afterAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import {
   type HostileDocument,
-  type HostileImage,
-  hostileDocuments,
-  hostileImages,
   mimeTypes,
   validDocuments,
-} from "../server/testing/hostile-documents.ts";
+} from "../server/testing/hostile-documents/hostile-document.ts";
+import { type HostileImage, hostileImages } from "../server/testing/hostile-documents/images.ts";
+import { hostileDocuments } from "../server/testing/hostile-documents.ts";
 import { createAgent, stubConnection } from "./fixtures.ts";
 import { type Json, parseResponse, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";

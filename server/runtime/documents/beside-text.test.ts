@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { docxBody, odfOf, pdfFrom, relationships, sheetXml, streamOf, zipOf } from "../../testing/documents.ts";
-import { mimeTypes } from "../../testing/hostile-documents.ts";
+import { mimeTypes } from "../../testing/hostile-documents/hostile-document.ts";
 import { parse } from "./parse.ts";
 
 // Text that people see on a page or a screen, but a reader of paragraphs and cells alone would miss.

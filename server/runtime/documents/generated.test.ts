@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { docxOf, odfOf, pdfOf, pptxOf, xlsxOf } from "../../testing/documents.ts";
-import { mimeTypes } from "../../testing/hostile-documents.ts";
+import { mimeTypes } from "../../testing/hostile-documents/hostile-document.ts";
 import { chunkSections } from "./chunking.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { parse } from "./parse.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { docxBody, epubOf, odfOf, relationships, zipOf } from "../../testing/documents.ts";
-import { mimeTypes } from "../../testing/hostile-documents.ts";
+import { mimeTypes } from "../../testing/hostile-documents/hostile-document.ts";
 import { parse } from "./parse.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);

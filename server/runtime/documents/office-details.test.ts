@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { docxBody, relationships, sheetXml, zipOf } from "../../testing/documents.ts";
-import { mimeTypes } from "../../testing/hostile-documents.ts";
+import { mimeTypes } from "../../testing/hostile-documents/hostile-document.ts";
 import { listNumber } from "./list-numbers.ts";
 import { parse } from "./parse.ts";
 

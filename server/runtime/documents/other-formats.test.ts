@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { epubOf, odfOf } from "../../testing/documents.ts";
-import { mimeTypes } from "../../testing/hostile-documents.ts";
+import { mimeTypes } from "../../testing/hostile-documents/hostile-document.ts";
 import { parse } from "./parse.ts";
 
 const textOf = async (kind: keyof typeof mimeTypes, content: Uint8Array | string) =>

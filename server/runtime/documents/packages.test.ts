@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deflateRawSync } from "node:zlib";
 import { docxBody, docxOf, odfOf, officeParts, pptxOf, relationships, xlsxOf, zipOf } from "../../testing/documents.ts";
-import { mimeTypes } from "../../testing/hostile-documents.ts";
+import { mimeTypes } from "../../testing/hostile-documents/hostile-document.ts";
 import { parse } from "./parse.ts";
 
 type Kind = keyof typeof mimeTypes;

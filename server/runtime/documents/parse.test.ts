@@ -11,7 +11,9 @@ import {
   xlsxOf,
   zipOf,
 } from "../../testing/documents.ts";
-import { hostileDocuments, hostileImages, mimeTypes, noise, validDocuments } from "../../testing/hostile-documents.ts";
+import { mimeTypes, noise, validDocuments } from "../../testing/hostile-documents/hostile-document.ts";
+import { hostileImages } from "../../testing/hostile-documents/images.ts";
+import { hostileDocuments } from "../../testing/hostile-documents.ts";
 import { DocumentError, OcrRequired } from "./document-error.ts";
 import { openOutline } from "./outline.ts";
 import { parse } from "./parse.ts";

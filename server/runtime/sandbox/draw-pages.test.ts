@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { imageSize } from "../../domain/image-size.ts";
 import { pdfFrom, pdfOf, streamOf } from "../../testing/documents.ts";
-import { hostileDocuments, hostileImages, mimeTypes } from "../../testing/hostile-documents.ts";
+import { mimeTypes } from "../../testing/hostile-documents/hostile-document.ts";
+import { hostileImages } from "../../testing/hostile-documents/images.ts";
+import { hostileDocuments } from "../../testing/hostile-documents.ts";
 import { pageImageBounds } from "../documents/bounds.ts";
 import { startChild } from "./child-process.ts";
 import { createDocumentReader } from "./document-reader.ts";
