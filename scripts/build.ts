@@ -33,12 +33,10 @@ export async function buildContents(): Promise<void> {
 async function buildDashboard(): Promise<void> {
   const { build: viteBuild } = await import("vite");
   await viteBuild({ root: inProject("dashboard"), logLevel: "warn", build: { outDir: inProject("dist/dashboard") } });
-  // Only the compressed file stays, because the executable contains it: see `server/lib/built-files.ts`.
-  const compressible = new Bun.Glob("dist/dashboard/assets/**/*.{js,css,html,svg}");
-  for (const path of [...compressible.scanSync({ cwd: root, absolute: true })]) {
+  const compressible = new Bun.Glob("dist/dashboard/**/*.{js,css,html,svg}");
+  for (const path of compressible.scanSync({ cwd: root, absolute: true })) {
     const bytes = await Bun.file(path).bytes();
     await Bun.write(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
-    rmSync(path);
   }
 }
 

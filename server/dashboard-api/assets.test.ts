@@ -17,6 +17,7 @@ beforeAll(() => {
     join(folder, "index.html"),
     '<!doctype html><meta name="csp-nonce" nonce="__CSP_NONCE__"><title>runnel</title>',
   );
+  writeFileSync(join(folder, "assets/app-h4sh.js"), script);
   writeFileSync(join(folder, "assets/app-h4sh.js.br"), brotliCompressSync(script));
   writeFileSync(join(folder, "assets/plain-h4sh.txt"), "plain");
 });

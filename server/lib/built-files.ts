@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, brotliDecompressSync } from "node:zlib";
 
-/** A file of a folder that the build made. Texts are stored compressed only: plain, they take four times as much. */
+/** A file of a folder that the build made. Its texts are stored compressed only: plain, they take four times as much. */
 export interface BuiltFile {
   path: string;
   type: string;
@@ -50,5 +50,5 @@ export async function builtResponse(
 }
 
 /** True if the client accepts Brotli. */
-const takesBrotli = (request: Request): boolean =>
+export const takesBrotli = (request: Request): boolean =>
   /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
