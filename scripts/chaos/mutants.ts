@@ -207,8 +207,8 @@ export const unitMutants: readonly UnitMutant[] = [
     name: "a message of the user that is taken twice",
     caughtBy: "echoed",
     file: "server/domain/steering.ts",
-    find: "add(list, message), messages), held: [] };",
-    replace: "add(list, message), messages) };",
+    find: "    held: [],\n    ...toRead(state, held),",
+    replace: "    ...toRead(state, held),",
   },
   {
     test: ["server/runs/steer/steer.test.ts", "of a message and the end of the run, exactly one is first"],

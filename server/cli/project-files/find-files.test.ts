@@ -72,7 +72,7 @@ test.each<[string, Record<string, string | Uint8Array>, string]>([
   ["has no front matter", { "s/SKILL.md": "Hello" }, "s: SKILL.md has no front matter"],
   [
     "has aliases in its front matter",
-    { "s/SKILL.md": "---\nname: &a s\ndescription: *a\n---\n" },
+    { "s/SKILL.md": "---\nname: s\ndescription: Letters.\nx: &a 1\ny: *a\n---\n" },
     "anchors or aliases",
   ],
   ["is not UTF-8", { "s/SKILL.md": new Uint8Array([0x2d, 0xff, 0xfe]) }, "s: SKILL.md is not a text in UTF-8."],

@@ -47,7 +47,7 @@ function createStepCheck(): (event: RunEvent) => boolean {
       case "step.restarted":
         return known === event.step_type;
       case "step.completed":
-        return known === event.step_type && (event.answer === null || known === "model_call");
+        return known === event.step_type && (event.answer === null || known === "model_call" || isCutSummary(event));
       case "context.compacted":
         return known === "compaction";
       case "memory.retrieved":
@@ -65,6 +65,10 @@ function createStepCheck(): (event: RunEvent) => boolean {
     }
   };
 }
+
+/** True for the end of a summary of the conversation whose model call failed in its answer: only its usage counts. */
+const isCutSummary = ({ step_type, status, answer }: RunEvent & { type: "step.completed" }): boolean =>
+  step_type === "compaction" && status === "failed" && answer?.parts.length === 0;
 
 /** Throws {@link InvalidRun} for any error. */
 export function orInvalidRun<T>(show: () => T): T {
