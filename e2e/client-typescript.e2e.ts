@@ -563,7 +563,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         return [run.id ?? run.name, run.status ?? run.message];
       };
       const without = await start(name, program, { agent_id, thread_id, tools: [] }).result;
-      expect(without).toEqual(["RunnelError", expect.stringContaining(tool)]);
+      expect(without).toEqual(["ActionRequiredError", expect.stringContaining(tool)]);
       expect(await start(name, program, { agent_id, thread_id, tools: [tool] }).result).toEqual([id, "completed"]);
     });
 

@@ -142,7 +142,7 @@ test("a label is created, moved, split by percent and rolled back, and each step
   await test.step("any place of its history is set again", async () => {
     await history(page)
       .filter({ hasText: "12.5%" })
-      .getByRole("button", { name: /^Set version 3 for 12.5%/ })
+      .getByRole("button", { name: /^Set again: version 3 for 12.5%/ })
       .click();
     const dialog = page.getByRole("dialog", { name: "Move production" });
     await expect(dialog.getByLabel("Percent of the runs")).toHaveValue("12.5");

@@ -77,7 +77,7 @@ export function LabelHistory({
               <Button
                 size="sm"
                 kind="ghost"
-                aria-label={`Set ${holdsWords(revision)} again`}
+                aria-label={`Set again: ${holdsWords(revision)}`}
                 onClick={() => onSetAgain(revision)}
               >
                 Set again
