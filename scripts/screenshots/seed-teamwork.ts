@@ -262,7 +262,7 @@ async function seedVariables(make: Make, agentOf: AgentOf, server: Runnel) {
 async function seedEvents(make: Make, agentOf: AgentOf, server: Runnel) {
   const agent = await agentOf("Triage", [{ text: "It is a duplicate of #4." }]);
   const trigger = await make("/v1/triggers", {
-    name: "New issues of the shop",
+    name: "Issues of the shop",
     agent_id: agent.id,
     verification: "github",
     input: "Issue #{{body.issue.number}} by {{body.sender.login}}: {{body.issue.title}}",
