@@ -1,5 +1,7 @@
 # Typed functions as tools: what is sent of them, and runs whose calls they answer. With and without pydantic.
 import asyncio
+import dataclasses
+import functools
 import sys
 from typing import Annotated, Any, Dict, List, Literal, Optional, TypedDict
 
@@ -85,6 +87,44 @@ def described():
         assert "pydantic" in refused(of_unknown_type), refused(of_unknown_type)
 
 
+class Desk:
+    @tool
+    def find(self, city: str, unit: "Literal['C', 'F']" = "C") -> "NoSuchType":  # noqa: F821
+        """Finds.
+
+        Args:
+            city:
+                Its name.
+            unit: One of
+                C: Celsius
+        """
+        return f"{city} {unit}"
+
+
+class Place(TypedDict):
+    street: str
+    more: List[Dict[str, Any]]
+
+
+def unusual():
+    """Methods, partials, types without arguments, and docstrings that go on."""
+    desk = Desk()
+    properties = desk.find.parameters["properties"]
+    assert list(properties) == ["city", "unit"] and desk.find("Oslo") == "Oslo C", properties
+    assert properties["city"]["description"] == "Its name." and properties["unit"]["description"] == "One of C: Celsius"
+
+    def base(city: str, unit: str):
+        """The weather."""
+
+    assert list(tool(name="p")(functools.partial(base, unit="C")).parameters["properties"]) == ["city", "unit"]
+
+    def lists(one: list, other: List, place: Place):
+        pass
+
+    properties = tool(lists).parameters["properties"]
+    assert properties["one"] == {"type": "array"} and properties["place"]["required"] == ["more", "street"], properties
+
+
 def lambda_with_name(function):
     function.__name__ = "named"
     return function
@@ -158,6 +198,15 @@ def blocking():
         except library.RunnelError as error:
             assert "weather_later is async" in str(error), error
             runnel.runs.cancel(error.run_id)
+
+        @dataclasses.dataclass
+        class Answer:
+            celsius: int
+
+        turn = [("weather", {"city": "Oslo"})]
+        agent = runnel.agents.create(name="Clerk", instructions="Help.", model="test/script", model_settings=script(turn))
+        made = tool(name="weather")(lambda_with_name(lambda city: Answer(21)))
+        assert runnel.runs.run(agent, "Go", tools=[made]).tool_calls[0].output == {"celsius": 21}
         if pydantic is not None:
             with_models(runnel)
 
@@ -178,6 +227,11 @@ def with_models(runnel):
     run = runnel.runs.run(agent, "Go", tools=[order])
     assert run.tool_calls[0].output == 4, run.tool_calls
 
+    def noted(who: Annotated[str, "The name."], line: Line):
+        return line
+
+    assert tool(noted).parameters["properties"]["who"]["description"] == "The name.", tool(noted).parameters
+
 
 async def awaiting():
     async with AsyncRunnel() as runnel:
@@ -191,6 +245,7 @@ async def awaiting():
 
 assert (pydantic is not None) == (sys.argv[1] == "pydantic"), sys.path
 described()
+unusual()
 blocking()
 asyncio.run(awaiting())
 print("done")

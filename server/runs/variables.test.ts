@@ -282,6 +282,9 @@ test("values of a client token go before all others, and its holder neither sets
     .body;
   const body = { agent_id, scopes: ["run", "read"], expires_in: 600, user_id: "ada" };
   expect(refusal(await client.post("/v1/client_tokens", { ...body, variables: { x: 1 } }))[2]).toContain("variables.x");
+  await client.put(`/v1/agents/${body.agent_id}/labels/released`, { version: 1 });
+  const byLabel = { ...body, label: "released", variables: { customer: "Ann" } };
+  expect((await client.post("/v1/client_tokens", byLabel)).status).toBe(201);
   const made = await client.post("/v1/client_tokens", { ...body, variables: { customer: "Ann" } });
   expect([made.status, made.body.variables]).toEqual([201, { customer: "Ann" }]);
   const ask = (method: string, path: string, content?: unknown) =>

@@ -25,7 +25,7 @@ export interface Bound {
   threadOwner(viewer: Viewer, id: string): { user_id: string | null };
   run(viewer: Viewer, id: string): { agent_id: string };
   /** The agent as a run would pin it. */
-  snapshot(viewer: Viewer, agentId: string): AgentSnapshot;
+  snapshot(viewer: Viewer, choice: AgentChoice): AgentSnapshot;
 }
 
 /** Sealed content of a token. It grants nothing beyond its key, which is checked at every request. */
@@ -104,7 +104,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
       ...(version !== null && { version }),
       ...(label !== null && { label }),
       ...bounds,
-      ...variablesOf(principal, input),
+      ...variablesOf(principal, { agent_id, version, label }, input.variables),
       scopes: clientScopes.filter((scope) => input.scopes.includes(scope)),
       limits: { ...defaultClientLimits, ...input.limits },
       budget: input.budget ?? null,
@@ -154,9 +154,13 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     return { run_id: null, thread_id: null, user_id: user_id ?? own };
   }
 
-  function variablesOf(principal: Principal, { agent_id, variables }: CreateClientToken): Pick<Bounds, "variables"> {
+  function variablesOf(
+    principal: Principal,
+    choice: AgentChoice,
+    variables: CreateClientToken["variables"],
+  ): Pick<Bounds, "variables"> {
     if (variables === undefined) return {};
-    const issues = teamValueIssues(bound.snapshot(principal, agent_id), variables);
+    const issues = teamValueIssues(bound.snapshot(principal, choice), variables);
     throwIfInvalid(issues.map(({ name, message }) => fault(`variables.${name}`, message)));
     if (Buffer.byteLength(JSON.stringify(variables)) > limits.token_variables_bytes)
       throw invalid("variables", `Expected at most ${limits.token_variables_bytes} bytes as JSON.`);

@@ -66,7 +66,9 @@ export function createKeysModule({
     agent: resolver.resolve,
     threadOwner: threads.store.ownerOf,
     run,
-    snapshot: agents.store.snapshot,
+    // A label that splits gives the version of one of its shares: the run is what checks the values for its own.
+    snapshot: (viewer, choice) =>
+      agents.store.snapshot(viewer, choice.agent_id, {}, resolver.choose(viewer, choice, "").version),
   };
   const pageOf = (id: string): TokenPage | null => (isId("chat_page", id) ? pages.open(id) : null);
   const tokens = createClientTokens({ keys, pageOf, seal: base.seal, bound, now: base.now });

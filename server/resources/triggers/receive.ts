@@ -113,12 +113,22 @@ export function createReceiver({
     const row = known ?? decoy;
     const secrets = triggers.secretsOf(row, now());
     const isTrusted = hasSharedSecret(row, secrets, request.headers);
-    const bytes = await readBody(request, isTrusted ? limits.trigger_mail_bytes : limits.trigger_body_bytes);
+    const longest = isTrusted ? limits.trigger_mail_bytes : limits.trigger_body_bytes;
+    const bytes = await readBody(request, longest).catch((error) => {
+      if (!isTrusted) takeFailure(request);
+      throw error;
+    });
     const verdict = verify(row, secrets, { headers: request.headers, body: bytes }, now());
     if (known && "signed" in verdict) return { row, bytes, signed: verdict.signed };
     if (known && "refusal" in verdict) noteRefusal(known, "refused", 401, verdict.refusal);
+    takeFailure(request);
+    throw new AppError("invalid_signature", unverified);
+  }
+
+  /** Counts a request without a valid signature. Throws if its sender has made too many. */
+  function takeFailure(request: Request): void {
     const { accepted, retryAfter } = limiter.takeFailure(clientOf(request) ?? "local");
-    throw accepted ? new AppError("invalid_signature", unverified) : tooMany(retryAfter);
+    if (!accepted) throw tooMany(retryAfter);
   }
 
   /** Stores a refusal after the response, which must not take longer for a trigger that exists. */

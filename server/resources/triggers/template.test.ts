@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { limits } from "../../domain/limits.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { parseEventPath, valueAt } from "./event-path.ts";
 import { unmetCondition } from "./filter.ts";
@@ -89,4 +90,10 @@ test("a filter compares texts, so that it works for JSON, forms and headers", ()
   expect(met({ path: "body.none", in: ["x"] })).toBe(false);
   expect(met({ path: "body.none", not_in: ["x"] })).toBe(true);
   expect(met({ path: "body.issue", in: ["[object Object]"] })).toBe(false);
+});
+
+test("a template that names a long value thousands of times takes no more than a run's input", () => {
+  const template = "{{body.a}}".repeat(5000);
+  const { text } = renderTemplate(template, { body: { a: { b: "x".repeat(900_000) } }, headers: {} });
+  expect(text.length).toBeLessThan(limits.input_bytes * 2);
 });

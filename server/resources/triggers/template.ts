@@ -1,3 +1,4 @@
+import { limits } from "../../domain/limits.ts";
 import { truncateMiddle } from "../../domain/truncate-middle.ts";
 import { type EventPath, parseEventPath, type TriggerEvent, textOfValue, valueAt } from "./event-path.ts";
 
@@ -29,11 +30,20 @@ export function renderTemplate(template: string, event: TriggerEvent): { text: s
   const parsed = parseTemplate(template);
   if ("wrong" in parsed) return { text: template, missing: [] }; // It was checked when it was stored.
   const missing: string[] = [];
-  const texts = parsed.parts.map((part) => {
-    if (typeof part === "string") return part;
-    const value = valueAt(event, part.path);
+  // A template may name the same value thousands of times.
+  const known = new Map<string, string>();
+  let text = "";
+  for (const part of parsed.parts) {
+    if (text.length > limits.input_bytes) break; // No run takes so long an input.
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    const value = known.has(part.name) ? null : valueAt(event, part.path);
     if (value === undefined) missing.push(part.name);
-    return truncateMiddle(textOfValue(value), maxValue_bytes);
-  });
-  return { text: texts.join(""), missing };
+    const shown = known.get(part.name) ?? truncateMiddle(textOfValue(value), maxValue_bytes);
+    known.set(part.name, shown);
+    text += shown;
+  }
+  return { text, missing };
 }

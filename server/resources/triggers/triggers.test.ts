@@ -141,6 +141,17 @@ describe("a stranger", () => {
     expect((await post(trigger.url, "x".repeat(11_000_000), right)).status).toBe(413);
   });
 
+  test("counts unsigned events that are too long as failures, too", async () => {
+    await using own = testApp();
+    const address = `http://localhost/triggers/trg_${"0".repeat(26)}`;
+    const body = "x".repeat(1_100_000);
+    const send = async () =>
+      (await own.app.handle(new Request(address, { method: "POST", headers: json, body }))).status;
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 80; sent++) statuses.push(await send());
+    expect([...new Set(statuses)]).toEqual([413, 429]);
+  });
+
   test("makes the server store only a few refusals a minute, with the reason and without the body", async () => {
     const trigger = await newTrigger();
     for (let i = 0; i < 10; i++) await github({ ...trigger, secret: "wrong secret here" }, { marker: "strange" });

@@ -1,5 +1,5 @@
 import type { Client } from "./client.ts";
-import { RunFailedError } from "./errors.ts";
+import { RunFailedError, RunnelError } from "./errors.ts";
 import { type AnyEvent, type FollowOptions, RunStream, type StreamOptions } from "./run-stream.ts";
 import { checkedBy, type JsonSchema, jsonSchemaOf, type OutputOf, type StandardSchema } from "./schema.ts";
 import { definitionOf, type FunctionTool, isFunctionTool } from "./tool.ts";
@@ -39,9 +39,11 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
    */
   stream(body: WithFunctions<Body>, options: StreamOptions = {}): RunStream<E> {
     const { sent, functions } = separate(body.tools ?? []);
-    const { idempotencyKey: _, ...request } = options;
+    const { idempotencyKey: _, maxRetries = 8, ...others } = options;
+    const request = { ...others, maxRetries };
     const isAnswering = Object.keys(functions).length > 0;
-    const answer = isAnswering && createAnswerer(this.client, { tools: functions, isComplete: false, request });
+    const answer =
+      isAnswering && createAnswerer(this.client, { tools: functions, areSent: true, isComplete: false, request });
     const fields = { ...body, ...(body.tools && { tools: sent }) };
     return new RunStream(this.client, { path: "/v1/runs", body: fields }, options, answer || undefined);
   }
@@ -84,6 +86,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     const { sent, functions } = separate(isList(tools) ? tools : []);
     const answer = createAnswerer(this.client, {
       tools: isList(tools) ? functions : tools,
+      areSent: isList(tools),
       decide,
       isComplete: true,
       request,
@@ -101,7 +104,14 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     const run = await this.client.json<Run>("GET", `/v1/runs/${events.runId}`, request);
     if (run.status !== "completed") throw new RunFailedError(run);
     // biome-ignore lint/suspicious/noExplicitAny: the type depends on whether there is a schema.
-    return (schema ? { ...run, output_json: await checkedBy(schema, run.output_json) } : run) as any;
+    if (!schema) return run as any;
+    try {
+      // biome-ignore lint/suspicious/noExplicitAny: as above.
+      return { ...run, output_json: await checkedBy(schema, run.output_json) } as any;
+    } catch (error) {
+      if (error instanceof RunnelError) error.runId = run.id; // The run is completed: its output can be retrieved.
+      throw error;
+    }
   }
 }
 

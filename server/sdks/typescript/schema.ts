@@ -3,9 +3,12 @@ import { RunnelError } from "./errors.ts";
 /** A JSON Schema. */
 export type JsonSchema = Record<string, unknown>;
 
-type Checked<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string }[] };
+type Checked<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
 
 /**
  * A schema of zod, arktype or another library with the interface of Standard Schema (https://standardschema.dev). It is
@@ -38,10 +41,15 @@ export function jsonSchemaOf(schema: JsonSchema | StandardSchema): JsonSchema {
   return written;
 }
 
+function faultOf({ message, path = [] }: Issue): string {
+  const place = path.map((key) => String(typeof key === "object" ? key.key : key)).join(".");
+  return place ? `${place}: ${message}` : message;
+}
+
 /** Returns a value as the schema makes it. Throws a `RunnelError` that names all faults of a value that does not fit. */
 export async function checkedBy(schema: JsonSchema | StandardSchema, value: unknown): Promise<unknown> {
   if (!isStandard(schema)) return value;
   const checked = await schema["~standard"].validate(value);
-  if (checked.issues) throw new RunnelError(checked.issues.map(({ message }) => message).join("; "));
+  if (checked.issues) throw new RunnelError(checked.issues.map(faultOf).join("; "));
   return checked.value;
 }

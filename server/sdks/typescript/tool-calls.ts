@@ -1,5 +1,6 @@
 import type { Client, RequestOptions } from "./client.ts";
 import { ActionRequiredError, APIError } from "./errors.ts";
+import { writeJson } from "./json.ts";
 
 /** A tool call that a run waits for. */
 export interface RequiredCall {
@@ -75,6 +76,8 @@ type Answer = { tool_call_id: string; is_error?: boolean } & (
 export interface AnswerOptions {
   /** Functions by client tool name. */
   tools: ToolFunctions;
+  /** True: `tools` were sent with the run. They answer no calls of stored tools or subagents that have their names. */
+  areSent: boolean;
   decide?: Decide | undefined;
   /** True: a call that nothing here can answer is an error. False: it is left to others. */
   isComplete: boolean;
@@ -87,7 +90,7 @@ export interface AnswerOptions {
  */
 export function createAnswerer(
   client: Client,
-  { tools, decide, isComplete, request }: AnswerOptions,
+  { tools, areSent, decide, isComplete, request }: AnswerOptions,
 ): (runId: string) => Promise<void> {
   const { signal } = request;
   const answers = new Map<string, Promise<Answer>>();
@@ -97,7 +100,7 @@ export function createAnswerer(
   async function withoutWebhooks(run: EndedRun): Promise<RequiredCall[]> {
     const calls: RequiredCall[] = [];
     for (const call of run.required_action?.submit_tool_outputs.tool_calls ?? []) {
-      if (call.needs === "output" && !Object.hasOwn(tools, call.tool)) {
+      if (call.needs === "output" && !hasAnswer(call)) {
         const caller = call.run_id ? await retrieve(call.run_id) : run;
         if (caller.tool_calls.some(({ id, type }) => id === call.id && type === "webhook")) continue;
       }
@@ -106,8 +109,8 @@ export function createAnswerer(
     return calls;
   }
 
-  const hasAnswer = ({ needs, tool }: RequiredCall): boolean =>
-    needs === "output" ? Object.hasOwn(tools, tool) : decide !== undefined;
+  const hasAnswer = ({ needs, tool, tool_id, run_id }: RequiredCall): boolean =>
+    needs === "output" ? Object.hasOwn(tools, tool) && !(areSent && (tool_id || run_id)) : decide !== undefined;
 
   function requireAnswers(run: EndedRun, calls: readonly RequiredCall[]): void {
     const call = calls.find((each) => !hasAnswer(each));
@@ -122,7 +125,10 @@ export function createAnswerer(
     if (call.needs !== "output") return { tool_call_id, ...(await decide!(call)) };
     try {
       const output = (await tools[call.tool]!(call.arguments, { ...call, signal })) ?? null;
-      return output instanceof ToolContent ? { tool_call_id, content: output.parts } : { tool_call_id, output };
+      if (output instanceof ToolContent) return { tool_call_id, content: output.parts };
+      // What is not JSON is the tool's fault too: it would look like a lost connection.
+      if (writeJson(output) === undefined) throw new TypeError(`${call.tool} returned a ${typeof output}, not JSON.`);
+      return { tool_call_id, output };
     } catch (error) {
       return { tool_call_id, output: error instanceof Error ? error.message : String(error), is_error: true };
     }

@@ -30,7 +30,7 @@ test("arguments that do not fit the schema are an error that names them, and the
   let called = 0;
   const weather = tool({ name: "weather", parameters: z.object({ city: z.string().min(3) }), run: () => called++ });
   const refusal = weather.run({ city: "O" }, context);
-  await expect(Promise.resolve(refusal)).rejects.toThrow("3");
+  await expect(Promise.resolve(refusal)).rejects.toThrow(/^city: .*3/);
   expect(called).toBe(0);
 });
 

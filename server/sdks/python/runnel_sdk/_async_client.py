@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
@@ -521,7 +522,9 @@ class AsyncRunsBase:
             patience=patience,
             timeout=timeout,
             slim=slim,
-            answerer=AsyncAnswerer(self._client, functions, None, patience, is_complete=False) if functions else None,
+            answerer=AsyncAnswerer(self._client, functions, None, patience, are_sent=True, is_complete=False)
+            if functions
+            else None,
         )
 
     async def _run(
@@ -540,7 +543,14 @@ class AsyncRunsBase:
             body={**body, **({"tools": sent} if sent else {})},
             idempotency_key=idempotency_key,
             patience=patience,
-            answerer=AsyncAnswerer(self._client, functions, decide, patience, is_complete=True),
+            answerer=AsyncAnswerer(
+                self._client,
+                functions,
+                decide,
+                patience,
+                are_sent=not isinstance(tools, Mapping),
+                is_complete=True,
+            ),
         )
         async with events:
             async for event in events:
@@ -555,7 +565,8 @@ class AsyncRunsBase:
 class AsyncAnswerer:
     """Answers the calls that a run waits for, each once.
 
-    ``is_complete`` says whether a call that nothing here can answer is an error; else it is left to others.
+    ``are_sent``: the functions were sent with the run, so that they answer no calls of stored tools or subagents that
+    have their names. ``is_complete``: a call that nothing here can answer is an error; else it is left to others.
     """
 
     def __init__(
@@ -565,12 +576,14 @@ class AsyncAnswerer:
         decide: Optional[Callable[[Any], Any]],
         patience: float,
         *,
+        are_sent: bool,
         is_complete: bool,
     ) -> None:
         self._client = client
         self._functions = functions
         self._decide = decide
         self._patience = patience
+        self._are_sent = are_sent
         self._is_complete = is_complete
         # A call is listed again when others of its step were answered elsewhere; it is made once.
         self._answers: Dict[Tuple[str, str], Any] = {}
@@ -596,7 +609,10 @@ class AsyncAnswerer:
         await self._submit(run_id, [self._answers[call.id, call.needs] for call in calls])
 
     def _has_answer(self, call: Any) -> bool:
-        return call.tool in self._functions if call.needs == "output" else self._decide is not None
+        if call.needs != "output":
+            return self._decide is not None
+        is_other = self._are_sent and (call.get("tool_id") or call.get("run_id"))
+        return call.tool in self._functions and not is_other
 
     async def _expect_all(self, run_id: str, calls: List[Any]) -> None:
         """Raises an ``ActionRequiredError`` for a call that nothing here can answer."""
@@ -612,7 +628,7 @@ class AsyncAnswerer:
         """Removes the calls of webhook tools: their receivers send the result themselves."""
         kept = []
         for call in calls:
-            if call.needs == "output" and call.tool not in self._functions:
+            if call.needs == "output" and not self._has_answer(call):
                 caller = call.get("run_id") or run_id
                 run = await self._client.json("GET", f"/v1/runs/{at(caller)}", patience=self._patience)
                 if any(its.id == call.id and its.type == "webhook" for its in run.tool_calls):
@@ -646,10 +662,20 @@ async def _answer(
         if isinstance(output, ToolContent):
             _json(output.parts)
             return {"tool_call_id": call.id, "content": output.parts}
-        _json(output)  # What is not JSON is a fault of the tool too.
+        # What is not JSON is a fault of the tool too.
+        output = json.loads(json.dumps(output, allow_nan=False, default=_plain))
         return {"tool_call_id": call.id, "output": output}
     except Exception as error:  # noqa: BLE001 - the model is told of whatever it was
         return {"tool_call_id": call.id, "output": str(error) or type(error).__name__, "is_error": True}
+
+
+def _plain(value: Any) -> Any:
+    """What a tool returned, for JSON: models of pydantic and dataclasses are objects."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
 def _named(file: Any) -> Tuple[str, bytes]:

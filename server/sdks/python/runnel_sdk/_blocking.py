@@ -25,5 +25,5 @@ def settled(value: T) -> T:
 
 def expect_callable_here(function: Optional[Callable[..., Any]]) -> None:
     """Raises a ``RunnelError`` for a function that has to be awaited."""
-    if function is not None and inspect.iscoroutinefunction(inspect.unwrap(function)):
+    if inspect.iscoroutinefunction(getattr(function, "answers_for", function)):
         raise RunnelError(f"{getattr(function, '__name__', 'This function')} is async: use AsyncRunnel, or a plain function.")

@@ -31,6 +31,7 @@ class Tool:
         if name is None and not own_name.isidentifier():
             raise TypeError(f"{own_name} has no name that a model could call: pass name.")
         documented = _documentation(function)
+        self._given = parameters
         self.name = name or own_name
         self.description = documented.description if description is None else description
         if parameters is None:
@@ -41,6 +42,12 @@ class Tool:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
 
+    def __get__(self, instance: Any, owner: Any = None) -> Tool:
+        if instance is None:
+            return self
+        bound = self.__wrapped__.__get__(instance, owner)  # type: ignore[attr-defined]
+        return Tool(bound, name=self.name, description=self.description, parameters=self._given)
+
     def answering(self) -> Callable[..., Any]:
         """The function, for the arguments of a model: each gets its annotated type."""
         function = self.__wrapped__  # type: ignore[attr-defined]
@@ -49,6 +56,7 @@ class Tool:
         def answer(**arguments: Any) -> Any:
             return function(**self._convert(arguments))
 
+        answer.answers_for = function  # type: ignore[attr-defined]
         return answer
 
     def definition(self) -> Dict[str, Any]:
@@ -94,7 +102,7 @@ def separate(tools: Optional[Tools]) -> Tuple[List[Any], Dict[str, Callable[...,
     if tools is None:
         return [], {}
     if isinstance(tools, Mapping):
-        return [], dict(tools)
+        return [], {name: its.answering() if isinstance(its, Tool) else its for name, its in tools.items()}
     sent: List[Any] = []
     functions: Dict[str, Callable[..., Any]] = {}
     for each in tools:
@@ -115,8 +123,8 @@ class _Documentation(typing.NamedTuple):
 
 _SECTION = re.compile(r"^(args|arguments|parameters|returns?|raises|yields|examples?|notes?)\s*:?\s*$", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"^(args|arguments|parameters)\b", re.IGNORECASE)
-_GOOGLE = re.compile(r"^\s+\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.+)$")
-_SPHINX = re.compile(r"^:param\s+(?:[\w\[\], ]+\s)?(\w+):\s*(.+)$")
+_GOOGLE = re.compile(r"^\s+\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:(?:\s+(.*))?$")
+_SPHINX = re.compile(r"^:param\s+(?:[\w\[\], ]+\s)?(\w+):\s*(.*)$")
 
 
 def _documentation(function: Callable[..., Any]) -> _Documentation:
@@ -124,13 +132,16 @@ def _documentation(function: Callable[..., Any]) -> _Documentation:
     description: List[str] = []
     parameters: Dict[str, str] = {}
     last: Optional[str] = None
+    names = inspect.signature(function).parameters
     section = ""
     for line in (inspect.getdoc(function) or "").splitlines():
         sphinx = _SPHINX.match(line)
         google = _GOOGLE.match(line) if _ARGUMENTS.match(section) else None
+        if google and google.group(1) not in names:
+            google = None  # A line of the description before: `C: Celsius`.
         if sphinx or google:
             name, text = typing.cast("re.Match[str]", sphinx or google).groups()
-            parameters[name] = text.strip()
+            parameters[name] = (text or "").strip()
             last, section = name, section or "args"
         elif line.startswith(":"):
             last, section = None, "other"
@@ -139,7 +150,7 @@ def _documentation(function: Callable[..., Any]) -> _Documentation:
         elif not section:
             description.append(line)
         elif last is not None and line.strip():
-            parameters[last] += f" {line.strip()}"
+            parameters[last] = f"{parameters[last]} {line.strip()}".strip()
     return _Documentation("\n".join(description).strip(), parameters)
 
 
@@ -149,7 +160,7 @@ _Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[Dict[str, Any], _Convert]:
     """The JSON Schema of a function's parameters, and what converts arguments to their types."""
     signature = inspect.signature(function)
-    hints = typing.get_type_hints(inspect.unwrap(function), include_extras=True)
+    hints = _hints_of(function)
     fields: List[Tuple[str, Any, Any]] = []
     for name, parameter in signature.parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -157,11 +168,24 @@ def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[
         fields.append((name, hints.get(name, Any), parameter.default))
     try:
         return _by_types(fields, texts), dict
-    except TypeError as cause:
-        made = _by_pydantic(fields, texts)
+    except (TypeError, RecursionError) as cause:
+        try:
+            made = _by_pydantic(fields, texts)
+        except Exception as refusal:  # Pydantic's errors are no TypeErrors.
+            raise TypeError(f"{function.__name__}: {refusal}") from refusal
         if made is None:
             raise TypeError(f"{function.__name__}: {cause}") from None
         return made
+
+
+def _hints_of(function: Callable[..., Any]) -> Dict[str, Any]:
+    """The parameters' types: what a function returns may be a name that only type checkers know."""
+    its: Any = inspect.unwrap(function)
+    while isinstance(its, functools.partial):
+        its = inspect.unwrap(its.func)
+    bare: Any = lambda: None  # noqa: E731
+    bare.__annotations__ = {name: hint for name, hint in getattr(its, "__annotations__", {}).items() if name != "return"}
+    return typing.get_type_hints(bare, getattr(its, "__globals__", {}), include_extras=True)
 
 
 def _by_pydantic(
@@ -172,14 +196,16 @@ def _by_pydantic(
         pydantic: Any = importlib.import_module("pydantic")
     except ImportError:
         return None
-    if not hasattr(pydantic, "ConfigDict"):
+    if not hasattr(pydantic, "TypeAdapter"):
         return None
     # Under names of their own, because a model has attributes of its own, such as `copy`.
     own_names = {name: f"field_{index}" for index, (name, _, _) in enumerate(fields)}
     definitions: Dict[str, Any] = {}
     for name, hint, default in fields:
         value = ... if default is inspect.Parameter.empty else default
-        definitions[own_names[name]] = (hint, pydantic.Field(value, alias=name, description=texts.get(name)))
+        text = texts.get(name) or _annotated_text(hint)
+        described = {"description": text} if text else {}
+        definitions[own_names[name]] = (hint, pydantic.Field(value, alias=name, **described))
     model = pydantic.create_model("Arguments", __config__=pydantic.ConfigDict(extra="forbid"), **definitions)
     schema = _untitled(model.model_json_schema(by_alias=True))
 
@@ -190,13 +216,26 @@ def _by_pydantic(
     return schema, convert
 
 
+def _annotated_text(hint: Any) -> Optional[str]:
+    notes = typing.get_args(hint)[1:] if typing.get_origin(hint) is typing.Annotated else ()
+    return next((each for each in notes if isinstance(each, str)), None)
+
+
+#: Keywords whose values are data.
+_DATA = ("default", "examples", "enum", "const")
+
+
 def _untitled(schema: Any) -> Any:
     """Without the titles that pydantic makes of names: the model reads each of them."""
     if isinstance(schema, list):
         return [_untitled(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: _untitled(its) for key, its in schema.items() if not (key == "title" and isinstance(its, str))}
+    return {
+        key: its if key in _DATA else _untitled(its)
+        for key, its in schema.items()
+        if not (key == "title" and isinstance(its, str))
+    }
 
 
 def _by_types(fields: Sequence[Tuple[str, Any, Any]], texts: Mapping[str, str]) -> Dict[str, Any]:
@@ -217,12 +256,19 @@ def _by_types(fields: Sequence[Tuple[str, Any, Any]], texts: Mapping[str, str]) 
 
 
 _PRIMITIVES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", list: "array", dict: "object"}
+#: Python 3.10 has neither.
+_NOT_REQUIRED: Any = getattr(typing, "NotRequired", object())
+_MARKS = (_NOT_REQUIRED, getattr(typing, "Required", _NOT_REQUIRED))
 _UNIONS = (Union, types.UnionType)
 
 
 def _schema_of(hint: Any) -> Dict[str, Any]:
     """The JSON Schema of a type. Raises ``TypeError`` for one that needs pydantic."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (list, dict) and not args:
+        hint = origin  # ``List`` alone.
+    if origin in _MARKS:
+        return _schema_of(args[0])
     if hint is Any:
         return {}
     if hint is None or hint in _PRIMITIVES:
@@ -232,17 +278,21 @@ def _schema_of(hint: Any) -> Dict[str, Any]:
             raise TypeError(f"{hint!r} needs pydantic, or a JSON Schema as ``parameters``.")
         return {**_schema_of(args[0]), "description": args[1]}
     if origin is Literal:
+        if not _is_json(list(args)):
+            raise TypeError(f"{hint!r} needs pydantic, or a JSON Schema as ``parameters``.")
         return {"enum": list(args)}
     if origin in _UNIONS:
         return {"anyOf": [_schema_of(each) for each in args]}
-    if origin is list:
+    if origin is list and args:
         return {"type": "array", "items": _schema_of(args[0])}
-    if origin is dict and args[0] is str:
+    if origin is dict and args and args[0] is str:
         return {"type": "object", "additionalProperties": _schema_of(args[1])}
     if typing.is_typeddict(hint):
         hints = typing.get_type_hints(hint, include_extras=True)
         properties = {name: _schema_of(its) for name, its in hints.items()}
-        return {"type": "object", "properties": properties, "required": sorted(hint.__required_keys__)}
+        # With annotations as texts, Python counts a NotRequired key as required.
+        optional = {name for name, its in hints.items() if typing.get_origin(its) is _NOT_REQUIRED}
+        return {"type": "object", "properties": properties, "required": sorted(hint.__required_keys__ - optional)}
     raise TypeError(f"{hint!r} needs pydantic, or a JSON Schema as ``parameters``.")
 
 
