@@ -62,9 +62,11 @@ afterAll(() => server[Symbol.asyncDispose]());
 async function ofReader(code: string): Promise<string> {
   await server.command("projects", "create", "shop"); // The page before may have deleted it.
   const { body: key } = await server.post("/v1/api_keys", { name: "reader", scopes: ["read"] });
-  const { body: agent } = await server.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
+  // Things of one name are not exported.
+  const name = `reader ${crypto.randomUUID()}`;
+  const { body: agent } = await server.post("/v1/agents", { name, instructions: "", model: "test/echo" });
   const { body: run } = await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
-  const { body: store } = await server.post("/v1/memory", { name: "learned", kind: "vector", scope: "user" });
+  const { body: store } = await server.post("/v1/memory", { name, kind: "vector", scope: "user" });
   const entry = { text: "Ada drinks coffee.", scope_id: "ada" };
   const { body: fact } = await server.post(`/v1/memory/${store.id}/entries`, entry);
   const prices = { as_of: "2026-11-29", models: [{ id: "openai/gpt-9", input: 1, output: 2 }] };
