@@ -165,6 +165,7 @@ export const rules: Record<Kind, KindRules> = {
       secret_header: null,
       enabled: true,
       input: null,
+      variables: null,
       on_missing: "empty",
       filter: [],
       dedupe: dedupeDefaults[verification as keyof typeof dedupeDefaults] ?? null,

@@ -155,6 +155,17 @@ test("each reference and each default is a field of its kind", () => {
   }
 });
 
+test("each field that a file may leave out has a default, so that it takes the field back", () => {
+  // The server replaces agents and tools as a whole, and gives memory an embedding where a file names none.
+  const ofServer: Partial<Record<Kind, readonly string[]>> = { memory: ["embedding"] };
+  for (const kind of kinds.filter((each) => each !== "agent" && each !== "tool")) {
+    const { fields, fixed, key, schema } = rules[kind];
+    const defaults = Object.keys(defaultsOf({ kind, fields: { verification: "github" } }));
+    const others: readonly string[] = [key, ...fixed, ...(schema?.required ?? []), ...(ofServer[kind] ?? [])];
+    expect([kind, fields.filter((name) => !defaults.includes(name) && !others.includes(name))]).toEqual([kind, []]);
+  }
+});
+
 test("agents follow the snippets and skills that they name, and triggers follow agents", () => {
   const trigger: FileThing = { kind: "trigger", name: "t", path: "t.yaml", fields: { name: "t", agent: "A" } };
   const snippet: FileThing = {
