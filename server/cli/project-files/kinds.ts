@@ -166,6 +166,8 @@ export const rules: Record<Kind, KindRules> = {
       enabled: true,
       input: null,
       variables: null,
+      version: null,
+      label: null,
       on_missing: "empty",
       filter: [],
       dedupe: dedupeDefaults[verification as keyof typeof dedupeDefaults] ?? null,

@@ -18,7 +18,7 @@ import type { Delivery, TriggerDeliveries } from "./deliveries.ts";
 import type { TriggerEvent } from "./event-path.ts";
 import { unmetCondition } from "./filter.ts";
 import { readEvent } from "./read-event.ts";
-import { blankRow, type Definition, definitionOf, type Row, runMetadata } from "./row.ts";
+import { blankRow, choiceOf, type Definition, definitionOf, type Row, runMetadata } from "./row.ts";
 import { newTriggerSecret, sealTriggerSecrets } from "./secrets.ts";
 import type { TriggerStore } from "./store.ts";
 import { hasSharedSecret, verify } from "./verify.ts";
@@ -26,6 +26,8 @@ import { hasSharedSecret, verify } from "./verify.ts";
 /** Parameters of a run that an event starts. */
 interface Order {
   agent_id: string;
+  version?: number;
+  label?: string;
   input: string;
   variables?: VariableValues;
   metadata: Record<string, string>;
@@ -181,13 +183,15 @@ export function createReceiver({
     const user_id = userOf(row, event);
     const name = textAt(event, thread);
     const chat = name === null ? null : `trigger/${row.id}/${sha256(name)}`;
-    const { agent_id } = row;
+    const { agent_id, version, label } = choiceOf(row);
     const order: Order = {
       agent_id,
       input: inputOf(row, event),
       metadata: runMetadata(row),
       on_concurrency_limit: "queue",
     };
+    if (version !== null) order.version = version;
+    if (label !== null) order.label = label;
     if (variables) order.variables = variablesIn(row, event, variablesOf(row, agent_id));
     if (user_id !== null) order.user_id = user_id;
     if (budget !== null) order.budget = budget;
@@ -211,9 +215,11 @@ export function createReceiver({
 
   /** Stores why a verified event made no run, and returns the error for its sender. */
   async function fail(row: Row, cause: unknown): Promise<AppError> {
-    const error = isRefusal(cause, "resource_not_found")
-      ? new AppError("resource_not_found", agentDeleted)
-      : toAppError(cause);
+    // Only the agent is looked up without a parameter to name: a label or a version that is gone names itself.
+    const error =
+      isRefusal(cause, "resource_not_found") && cause.param === null
+        ? new AppError("resource_not_found", agentDeleted)
+        : toAppError(cause);
     const { code, message, status } = error;
     if (code === "internal_error") log.error("an event of a trigger met a bug", { trigger_id: row.id, error: cause });
     await db.write(() => addIfThere(row, { outcome: "failed", status, run_id: null, reason: `${code}: ${message}` }));

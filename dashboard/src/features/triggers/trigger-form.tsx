@@ -5,6 +5,7 @@ import type { CreateTrigger } from "../../../../server/resources/triggers/schema
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
+import { VersionSelect } from "../../entities/agent/version-select.tsx";
 import { AutomationForm } from "../../entities/automation/automation-form.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { triggerApi } from "../../entities/trigger/trigger-api.ts";
@@ -61,10 +62,11 @@ export function TriggerForm({
       id={trigger?.id}
       form={form}
       name={{ ...text("name"), placeholder: "New issues" }}
-      agent={{ ...form.pick("agent_id"), choices: agents }}
+      agent={{ choices: agents, onChoose: (agent_id) => set({ agent_id, choice: "" }) }}
       body={body}
       onClose={onClose}
     >
+      <VersionSelect agentId={chosen} hint="A label is read at each event." {...form.pick("choice")} />
       {!trigger && (
         <Select
           label="Sender"
