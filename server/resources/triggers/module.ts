@@ -1,4 +1,4 @@
-import type { Scope } from "../../domain/scope.ts";
+import { everyAgent } from "../../domain/handoff.ts";
 import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
 import type { AgentsModule } from "../agents/module.ts";
@@ -28,7 +28,12 @@ interface Needs {
 export function createTriggersModule({ base, http, projects, agents, resolver, threads, deliveries, ...needs }: Needs) {
   const { naming, ...runs } = needs;
   const { publicUrl } = base;
-  const variablesOf = (scope: Scope, agentId: string) => agents.store.get(scope, agentId).variables;
+  const variablesOf: TriggerStoreOptions["variablesOf"] = (viewer, choice, key) => {
+    const { version } = resolver.choose(viewer, choice, key);
+    return everyAgent(agents.store.snapshot(viewer, choice.agent_id, {}, version, key)).flatMap(
+      (each) => each.variables ?? [],
+    );
+  };
   const triggers = createTriggerStore({
     ...base,
     resolveAgent: resolver.resolve,

@@ -2,7 +2,7 @@ import { agentDeleted, tooManyRequests } from "../../domain/error-messages.ts";
 import { AppError, isRefusal } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Variable, VariableValues } from "../../domain/variable.ts";
+import type { VariableValues } from "../../domain/variable.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { toAppError } from "../../http/errors.ts";
 import { readBody } from "../../http/json-body.ts";
@@ -20,7 +20,7 @@ import { unmetCondition } from "./filter.ts";
 import { readEvent } from "./read-event.ts";
 import { blankRow, choiceOf, type Definition, definitionOf, type Row, runMetadata } from "./row.ts";
 import { newTriggerSecret, sealTriggerSecrets } from "./secrets.ts";
-import type { TriggerStore } from "./store.ts";
+import type { TriggerStore, TriggerStoreOptions } from "./store.ts";
 import { hasSharedSecret, verify } from "./verify.ts";
 
 /** Parameters of a run that an event starts. */
@@ -66,8 +66,7 @@ interface ReceiverOptions {
   log: Log;
   triggers: TriggerStore;
   deliveries: TriggerDeliveries;
-  /** Returns the variables that the newest version of an agent declares. */
-  variablesOf(scope: Scope, agentId: string): readonly Variable[];
+  variablesOf: TriggerStoreOptions["variablesOf"];
   threads: EventThreads;
   start: StartEventRun;
   limiter: RateLimiter;
@@ -183,7 +182,8 @@ export function createReceiver({
     const user_id = userOf(row, event);
     const name = textAt(event, thread);
     const chat = name === null ? null : `trigger/${row.id}/${sha256(name)}`;
-    const { agent_id, version, label } = choiceOf(row);
+    const agent = choiceOf(row);
+    const { agent_id, version, label } = agent;
     const order: Order = {
       agent_id,
       input: inputOf(row, event),
@@ -192,12 +192,14 @@ export function createReceiver({
     };
     if (version !== null) order.version = version;
     if (label !== null) order.label = label;
-    if (variables) order.variables = variablesIn(row, event, variablesOf(row, agent_id));
     if (user_id !== null) order.user_id = user_id;
     if (budget !== null) order.budget = budget;
     const thread_id = chat === null ? null : threads.reserve(row, { agent_id, user_id, chat });
     if (thread_id !== null) Object.assign(order, { thread_id, if_thread_busy: "queue" });
     try {
+      // The key of the run, so that a label that splits gives both the same version.
+      const key = thread_id ?? user_id ?? "";
+      if (variables) order.variables = variablesIn(row, event, variablesOf(row, agent, key));
       const { id } = await start(row, order, requestId, (run) => {
         const first = deliveries.runOf(row, keys);
         if (first !== null) throw new Duplicate(first);

@@ -22,8 +22,11 @@ export interface TriggerStoreOptions extends StoreBase {
   seal: Seal;
   /** Returns the agent and the version that a request names. Throws unless each of them exists. */
   resolveAgent: (viewer: Viewer, reference: AgentNamed) => AgentChoice;
-  /** Returns the variables that the newest version of an agent declares. */
-  variablesOf: (scope: Scope, agentId: string) => readonly Variable[];
+  /**
+   * Returns the variables of the agent and of those that its runs may hand over to, its own first. `key` chooses between
+   * the versions of labels that split.
+   */
+  variablesOf: (viewer: Viewer, agent: AgentChoice, key: string) => readonly Variable[];
   /** Throws if a run of this agent could not have such a user or such values of variables. */
   checkRun: (viewer: Viewer, agent: AgentChoice, run: CheckedRun) => void;
   /** Returns the public address of a trigger. */
@@ -80,13 +83,12 @@ export function createTriggerStore({
         : []),
     ]);
     const { agent_id, version, label, user, variables } = input;
-    if ([agent_id, version, label, user, variables].some((given) => given !== undefined))
-      checkRun(viewer, choiceOf(row), {
-        overrides: null,
-        variables: sampleVariables(definition.variables ?? {}, variablesOf(viewer, row.agent_id)),
-        user_id: definition.user === null ? null : "user",
-        session_id: null,
-      });
+    if ([agent_id, version, label, user, variables].every((given) => given === undefined)) return;
+    const agent = choiceOf(row);
+    const user_id = definition.user === null ? null : "user";
+    const declared = variablesOf(viewer, agent, user_id ?? "");
+    const samples = sampleVariables(definition.variables ?? {}, declared);
+    checkRun(viewer, agent, { overrides: null, variables: samples, user_id, session_id: null });
   }
 
   /** Returns the input with the agent that it names by its id, and with the version that belongs to it. */
