@@ -7,7 +7,7 @@ import { CreateTrigger } from "../../resources/triggers/schema.ts";
 import { fileFields } from "../commands/export.ts";
 import { checkFields } from "./check-fields.ts";
 import { defaultsOf, type Kind, kinds, rules, type Thing } from "./kinds.ts";
-import { inOrder, isCovered } from "./plan.ts";
+import { bodyOf, inOrder, isCovered } from "./plan.ts";
 import { type FileThing, readFolder } from "./read-files.ts";
 import { referencesOf, withIds, withNames } from "./references.ts";
 import type { StoredThings } from "./stored-things.ts";
@@ -138,6 +138,13 @@ test("a value that lacks only the server's defaults is as it is wanted", () => {
   expect(isCovered([1], [1, 2])).toBe(false);
   expect(isCovered({}, { a: 1 })).toBe(false);
   expect(isCovered(null, {})).toBe(false);
+});
+
+test("a schedule or a trigger that gets another agent keeps the label of its file", () => {
+  const wanted = { name: "t", agent_id: "agt_2", version: null, label: "production", enabled: true };
+  const { name: _, enabled: __, ...choice } = wanted;
+  for (const field of ["agent_id", "label"]) expect(bodyOf(wanted, [field])).toEqual(choice);
+  expect(bodyOf(wanted, ["enabled"])).toEqual({ enabled: true });
 });
 
 test("a written file says what it describes, and leaves defaults out", () => {
