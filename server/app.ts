@@ -128,6 +128,7 @@ export function createApp(options: AppOptions) {
     http,
     projects,
     agents,
+    resolver,
     threads,
     deliveries: triggerDeliveries,
     startRun: runs.service.create,

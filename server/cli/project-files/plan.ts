@@ -140,9 +140,18 @@ async function setListed(thing: FileThing, { client, stored, isDry }: SetOptions
   if (blocked.length > 0)
     throw new CliError(`${wordsOf(thing)} exists, and its ${blocked.join(" and ")} cannot change.`);
   if (fields.length === 0) return { kind, name, path, outcome: "unchanged", fields };
-  const changed = Object.fromEntries(fields.map((field) => [field, wanted[field]]));
-  if (!isDry) await client.patch(`${list}/${id}`, changed);
+  if (!isDry) await client.patch(`${list}/${id}`, bodyOf(wanted, fields));
   return { kind, name, path, outcome: "updated", fields };
+}
+
+const agentChoice = ["agent_id", "version", "label"];
+
+/** Returns the body that changes these fields. An agent goes with its version: without one it means the newest. */
+export function bodyOf(wanted: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
+  const beside = fields.some((field) => agentChoice.includes(field)) ? agentChoice : [];
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([field]) => fields.includes(field) || beside.includes(field)),
+  );
 }
 
 /** True if a stored value is the wanted one; objects may have further fields, which are defaults of the server. */

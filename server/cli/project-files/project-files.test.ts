@@ -7,7 +7,7 @@ import { CreateTrigger } from "../../resources/triggers/schema.ts";
 import { fileFields } from "../commands/export.ts";
 import { checkFields } from "./check-fields.ts";
 import { defaultsOf, type Kind, kinds, rules, type Thing } from "./kinds.ts";
-import { inOrder, isCovered } from "./plan.ts";
+import { bodyOf, inOrder, isCovered } from "./plan.ts";
 import { type FileThing, readFolder } from "./read-files.ts";
 import { referencesOf, withIds, withNames } from "./references.ts";
 import type { StoredThings } from "./stored-things.ts";
@@ -140,6 +140,13 @@ test("a value that lacks only the server's defaults is as it is wanted", () => {
   expect(isCovered(null, {})).toBe(false);
 });
 
+test("a schedule or a trigger that gets another agent keeps the label of its file", () => {
+  const wanted = { name: "t", agent_id: "agt_2", version: null, label: "production", enabled: true };
+  const { name: _, enabled: __, ...choice } = wanted;
+  for (const field of ["agent_id", "label"]) expect(bodyOf(wanted, [field])).toEqual(choice);
+  expect(bodyOf(wanted, ["enabled"])).toEqual({ enabled: true });
+});
+
 test("a written file says what it describes, and leaves defaults out", () => {
   const thing: Thing = { kind: "agent", name: "A", fields: { name: "A", instructions: "", tools: [], memory: null } };
   expect(fileFields(thing)).toEqual({ object: "agent", name: "A", instructions: "", memory: null });
@@ -152,6 +159,17 @@ test("each reference and each default is a field of its kind", () => {
     for (const name of [...references.map(({ path }) => path[0]!), ...defaults, ...fixed])
       expect(fields).toContain(name);
     expect([...fields, "name"]).toContain(key);
+  }
+});
+
+test("each field that a file may leave out has a default, so that it takes the field back", () => {
+  // The server replaces agents and tools as a whole, and gives memory an embedding where a file names none.
+  const ofServer: Partial<Record<Kind, readonly string[]>> = { memory: ["embedding"] };
+  for (const kind of kinds.filter((each) => each !== "agent" && each !== "tool")) {
+    const { fields, fixed, key, schema } = rules[kind];
+    const defaults = Object.keys(defaultsOf({ kind, fields: { verification: "github" } }));
+    const others: readonly string[] = [key, ...fixed, ...(schema?.required ?? []), ...(ofServer[kind] ?? [])];
+    expect([kind, fields.filter((name) => !defaults.includes(name) && !others.includes(name))]).toEqual([kind, []]);
   }
 });
 

@@ -21,6 +21,11 @@ const FilterCondition = t.named(
 export const Trigger = resource("Trigger", "trigger", {
   name: Name,
   agent_id: AgentId,
+  version: t.about(
+    "The version of the agent; null: the newest at each run, or that of the label.",
+    t.orNull(t.integer),
+  ),
+  label: t.about("The label of the agent that chooses the version at each run; null: none.", t.orNull(t.text)),
   url: t.about("The address to which the sender posts its events. It needs no API key.", t.text),
   verification: t.about("How it is verified who sent an event.", t.oneOf(triggerVerifications)),
   secret_header: t.about(

@@ -70,6 +70,11 @@ beforeAll(async () => {
   client = await server.client();
 });
 
+const refundVariables: Variable[] = [
+  { name: "total", type: "number", required: true },
+  { name: "gift", type: "boolean" },
+  { name: "days", type: "integer" },
+];
 const instructions = "Customer: {{customer}}. Days: {{days}}. Amount: {{amount}}. VIP: {{vip}}. Plan: {{plan}}.";
 
 const made = ({ status, body }: Answer) => {
@@ -212,6 +217,34 @@ describe("a trigger with variables", () => {
       message: "variables.days: The event lacks `body.days`.",
     });
     expect((await send(strict, { days: 3 })).status).toBe(202);
+  });
+
+  test("knows the types of agents that a handoff leads to, its own agent's first", async () => {
+    const refunds = await newAgent({ name: "refunds", instructions: "{{total}} {{days}}", variables: refundVariables });
+    const agent_id = await newAgent({ handoffs: [refunds] });
+    const values = { customer: "Ann", days: "{{body.days}}", total: "{{body.total}}", gift: "{{body.gift}}" };
+    const trigger = made(await newTrigger(values, { agent_id }));
+    const run = await runOf(await send(trigger, { days: "7", total: "12.5", gift: "true" }));
+    expect(run.variables).toEqual({ customer: "Ann", days: 7, total: 12.5, gift: true });
+    const part = await client.patch(`/v1/triggers/${trigger.id}`, {
+      variables: { ...values, total: "{{body.a}} EUR" },
+    });
+    expect([part.status, part.body.error.param]).toEqual([400, "variables.total"]);
+  });
+
+  test("reads values by the types of the version that it names", async () => {
+    const agent_id = await newAgent({
+      variables: [{ name: "customer", type: "integer" }],
+      instructions: "{{customer}}",
+    });
+    await client.patch(`/v1/agents/${agent_id}`, { variables: [{ name: "customer", type: "string" }] });
+    const values = { customer: "{{body.id}}" };
+    const [first, newest] = [
+      made(await newTrigger(values, { agent_id, version: 1 })),
+      made(await newTrigger(values, { agent_id })),
+    ];
+    expect((await runOf(await send(first, { id: "7", text: "a" }))).variables).toEqual({ customer: 7 });
+    expect((await runOf(await send(newest, { id: "7", text: "a" }))).variables).toEqual({ customer: "7" });
   });
 
   test("follows the agent: what no longer fits its variables fails and says so, and no run is without them", async () => {

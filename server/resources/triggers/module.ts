@@ -1,7 +1,8 @@
-import type { Scope } from "../../domain/scope.ts";
+import { everyAgent } from "../../domain/handoff.ts";
 import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
 import type { AgentsModule } from "../agents/module.ts";
+import type { AgentResolver } from "../labels/module.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import type { ThreadsModule } from "../threads/module.ts";
 import type { TriggerDeliveries } from "./deliveries.ts";
@@ -14,6 +15,7 @@ interface Needs {
   http: HttpModule;
   projects: ProjectsModule;
   agents: AgentsModule;
+  resolver: AgentResolver;
   threads: ThreadsModule;
   deliveries: TriggerDeliveries;
   startRun: StartEventRun;
@@ -23,12 +25,18 @@ interface Needs {
 }
 
 /** Runs that signed events from outside start. */
-export function createTriggersModule({ base, http, projects, agents, threads, deliveries, naming, ...runs }: Needs) {
+export function createTriggersModule({ base, http, projects, agents, resolver, threads, deliveries, ...needs }: Needs) {
+  const { naming, ...runs } = needs;
   const { publicUrl } = base;
-  const variablesOf = (scope: Scope, agentId: string) => agents.store.get(scope, agentId).variables;
+  const variablesOf: TriggerStoreOptions["variablesOf"] = (viewer, choice, key) => {
+    const { version } = resolver.choose(viewer, choice, key);
+    return everyAgent(agents.store.snapshot(viewer, choice.agent_id, {}, version, key)).flatMap(
+      (each) => each.variables ?? [],
+    );
+  };
   const triggers = createTriggerStore({
     ...base,
-    hasAgent: agents.store.has,
+    resolveAgent: resolver.resolve,
     variablesOf,
     checkRun: runs.checkRun,
     urlOf: ({ id, project_id }) => `${publicUrl()}/triggers/${id}${naming ? `.${project_id}` : ""}`,

@@ -2,7 +2,7 @@ import { agentDeleted, tooManyRequests } from "../../domain/error-messages.ts";
 import { AppError, isRefusal } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Variable, VariableValues } from "../../domain/variable.ts";
+import type { VariableValues } from "../../domain/variable.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { toAppError } from "../../http/errors.ts";
 import { readBody } from "../../http/json-body.ts";
@@ -18,14 +18,16 @@ import type { Delivery, TriggerDeliveries } from "./deliveries.ts";
 import type { TriggerEvent } from "./event-path.ts";
 import { unmetCondition } from "./filter.ts";
 import { readEvent } from "./read-event.ts";
-import { blankRow, type Definition, definitionOf, type Row, runMetadata } from "./row.ts";
+import { blankRow, choiceOf, type Definition, definitionOf, type Row, runMetadata } from "./row.ts";
 import { newTriggerSecret, sealTriggerSecrets } from "./secrets.ts";
-import type { TriggerStore } from "./store.ts";
+import type { TriggerStore, TriggerStoreOptions } from "./store.ts";
 import { hasSharedSecret, verify } from "./verify.ts";
 
 /** Parameters of a run that an event starts. */
 interface Order {
   agent_id: string;
+  version?: number;
+  label?: string;
   input: string;
   variables?: VariableValues;
   metadata: Record<string, string>;
@@ -64,8 +66,7 @@ interface ReceiverOptions {
   log: Log;
   triggers: TriggerStore;
   deliveries: TriggerDeliveries;
-  /** Returns the variables that the newest version of an agent declares. */
-  variablesOf(scope: Scope, agentId: string): readonly Variable[];
+  variablesOf: TriggerStoreOptions["variablesOf"];
   threads: EventThreads;
   start: StartEventRun;
   limiter: RateLimiter;
@@ -191,19 +192,24 @@ export function createReceiver({
     const user_id = userOf(row, event);
     const name = textAt(event, thread);
     const chat = name === null ? null : `trigger/${row.id}/${sha256(name)}`;
-    const { agent_id } = row;
+    const agent = choiceOf(row);
+    const { agent_id, version, label } = agent;
     const order: Order = {
       agent_id,
       input: inputOf(row, event),
       metadata: runMetadata(row),
       on_concurrency_limit: "queue",
     };
-    if (variables) order.variables = variablesIn(row, event, variablesOf(row, agent_id));
+    if (version !== null) order.version = version;
+    if (label !== null) order.label = label;
     if (user_id !== null) order.user_id = user_id;
     if (budget !== null) order.budget = budget;
     const thread_id = chat === null ? null : threads.reserve(row, { agent_id, user_id, chat });
     if (thread_id !== null) Object.assign(order, { thread_id, if_thread_busy: "queue" });
     try {
+      // The key of the run, so that a label that splits gives both the same version.
+      const key = thread_id ?? user_id ?? "";
+      if (variables) order.variables = variablesIn(row, event, variablesOf(row, agent, key));
       const { id } = await start(row, order, requestId, (run) => {
         const first = deliveries.runOf(row, keys);
         if (first !== null) throw new Duplicate(first);
@@ -221,9 +227,11 @@ export function createReceiver({
 
   /** Stores why a verified event made no run, and returns the error for its sender. */
   async function fail(row: Row, cause: unknown): Promise<AppError> {
-    const error = isRefusal(cause, "resource_not_found")
-      ? new AppError("resource_not_found", agentDeleted)
-      : toAppError(cause);
+    // Only the agent is looked up without a parameter to name: a label or a version that is gone names itself.
+    const error =
+      isRefusal(cause, "resource_not_found") && cause.param === null
+        ? new AppError("resource_not_found", agentDeleted)
+        : toAppError(cause);
     const { code, message, status } = error;
     if (code === "internal_error") log.error("an event of a trigger met a bug", { trigger_id: row.id, error: cause });
     await db.write(() => addIfThere(row, { outcome: "failed", status, run_id: null, reason: `${code}: ${message}` }));

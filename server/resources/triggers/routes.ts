@@ -27,6 +27,7 @@ export const triggerRoutes = ({ auth, triggers, deliveries }: TriggerRoutes) =>
         summary: "Create a trigger",
         needs: "admin",
         creates: Trigger,
+        errors: ["resource_not_found", "agent_ambiguous"],
         example: {
           name: "new issues",
           agent_id: "agt_01k6w3v5r8d2f9h1j4m7n0p3qs",
@@ -62,6 +63,7 @@ export const triggerRoutes = ({ auth, triggers, deliveries }: TriggerRoutes) =>
         summary: "Change a trigger, or enable or disable it",
         needs: "admin",
         returns: Trigger,
+        errors: ["agent_ambiguous"],
         example: { on_missing: "reject", rate_limit_per_minute: 10 },
       },
       params,

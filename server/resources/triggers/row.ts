@@ -1,3 +1,4 @@
+import type { AgentChoice } from "../../domain/agent-label.ts";
 import type { TriggerVerification } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
 import type { Budget } from "../../domain/budget-schema.ts";
@@ -14,6 +15,9 @@ type DeliveryRow = typeof triggerDeliveries.$inferSelect;
 
 /** How an event becomes a run. */
 export interface Definition {
+  /** The agent's version, or the label that chooses it. Absent in triggers of earlier versions. */
+  version?: number | null;
+  label?: string | null;
   input: string | null;
   /** Absent: none. */
   variables?: VariableTemplates | null;
@@ -26,6 +30,12 @@ export interface Definition {
 }
 
 export const definitionOf = ({ definition }: Pick<Row, "definition">): Definition => definition as Definition;
+
+/** Returns the agent of a trigger's runs, and which version of it they get. */
+export function choiceOf(row: Pick<Row, "agent_id" | "definition">): AgentChoice {
+  const { version = null, label = null } = definitionOf(row);
+  return { agent_id: row.agent_id, version, label };
+}
 
 /** Where senders have the ids of their events. */
 export const dedupeDefaults: Record<TriggerVerification, string | null> = {
@@ -87,12 +97,15 @@ export const runMetadata = ({ id, metadata }: Pick<Row, "id" | "metadata">): Rec
 
 /** Serializes a trigger for clients. */
 export function serializeTrigger(row: Row, url: string) {
+  const { version, label } = choiceOf(row);
   const { input, variables = null, on_missing, filter, dedupe, thread, user, budget } = definitionOf(row);
   return {
     id: row.id,
     object: "trigger" as const,
     name: row.name,
     agent_id: row.agent_id,
+    version,
+    label,
     url,
     verification: row.verification,
     secret_header: row.secret_header,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { missingPolicies, triggerOutcomes, triggerVerifications } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
-import { Budget, idOf, Metadata, VariableValues } from "../../http/schemas.ts";
+import { AgentReference, Budget, changeableChoice, idOf, Metadata, VariableValues } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const Path = Type.String({ minLength: 1, maxLength: 256 });
@@ -13,10 +13,11 @@ const Secret = Type.String({ minLength: 1, maxLength: 512 });
 
 const required = {
   name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
-  agent_id: about("The agent.", idOf("agent")),
+  agent_id: about("The agent: its id, or its name, also as `name@label` or `name@version`.", AgentReference),
 };
 
 const optional = {
+  ...changeableChoice,
   secret_header: about(
     "The header with the shared secret; null: `Authorization`, as a bearer token or a password.",
     orNull(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" })),

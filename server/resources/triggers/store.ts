@@ -1,5 +1,4 @@
 import type { AgentChoice } from "../../domain/agent-label.ts";
-import { noSuch } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -15,21 +14,26 @@ import { eventTriggers } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
 import { definitionFaults } from "./definition-faults.ts";
 import { sampleVariables } from "./event-variables.ts";
-import { applyInput, blankRow, definitionOf, type Row, serializeTrigger } from "./row.ts";
+import { applyInput, blankRow, choiceOf, type Definition, definitionOf, type Row, serializeTrigger } from "./row.ts";
 import type { CreateTrigger, RotateTriggerSecret, UpdateTrigger } from "./schema.ts";
 import { isSendersSecret, newTriggerSecret, openTriggerSecrets, sealTriggerSecrets, secretFault } from "./secrets.ts";
 
 export interface TriggerStoreOptions extends StoreBase {
   seal: Seal;
-  /** True if the viewer has such an agent. */
-  hasAgent: (viewer: Viewer, id: string) => boolean;
-  /** Returns the variables that the newest version of an agent declares. */
-  variablesOf: (scope: Scope, agentId: string) => readonly Variable[];
+  /** Returns the agent and the version that a request names. Throws unless each of them exists. */
+  resolveAgent: (viewer: Viewer, reference: AgentNamed) => AgentChoice;
+  /**
+   * Returns the variables of the agent and of those that its runs may hand over to, its own first. `key` chooses between
+   * the versions of labels that split.
+   */
+  variablesOf: (viewer: Viewer, agent: AgentChoice, key: string) => readonly Variable[];
   /** Throws if a run of this agent could not have such a user or such values of variables. */
   checkRun: (viewer: Viewer, agent: AgentChoice, run: CheckedRun) => void;
   /** Returns the public address of a trigger. */
   urlOf: (trigger: Pick<Row, "id" | "project_id">) => string;
 }
+
+type AgentNamed = { agent_id: string } & Partial<Pick<Definition, "version" | "label">>;
 
 interface CheckedRun {
   overrides: null;
@@ -47,7 +51,7 @@ export function createTriggerStore({
   db,
   audit,
   seal,
-  hasAgent,
+  resolveAgent,
   variablesOf,
   checkRun,
   urlOf,
@@ -71,30 +75,34 @@ export function createTriggerStore({
   /** Throws with every fault of a new or changed trigger. */
   function check(viewer: Viewer, row: Pick<Row, "agent_id" | "definition" | "verification">, input: UpdateTrigger) {
     const definition = definitionOf(row);
-    const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
     throwIfInvalid([
       ...nameIssues(input.name),
-      ...(isNew ? [fault("agent_id", noSuch("agent"))] : []),
       ...definitionFaults(definition),
       ...(input.secret_header && row.verification !== "shared_secret"
         ? [fault("secret_header", "Only a trigger with a shared secret has a header for it.")]
         : []),
     ]);
-    if ([input.agent_id, input.user, input.variables].some((given) => given !== undefined))
-      checkRun(
-        viewer,
-        { agent_id: row.agent_id, version: null, label: null },
-        {
-          overrides: null,
-          variables: sampleVariables(definition.variables ?? {}, variablesOf(viewer, row.agent_id)),
-          user_id: definition.user === null ? null : "user",
-          session_id: null,
-        },
-      );
+    const { agent_id, version, label, user, variables } = input;
+    if ([agent_id, version, label, user, variables].every((given) => given === undefined)) return;
+    const agent = choiceOf(row);
+    const user_id = definition.user === null ? null : "user";
+    const declared = variablesOf(viewer, agent, user_id ?? "");
+    const samples = sampleVariables(definition.variables ?? {}, declared);
+    checkRun(viewer, agent, { overrides: null, variables: samples, user_id, session_id: null });
+  }
+
+  /** Returns the input with the agent that it names by its id, and with the version that belongs to it. */
+  function withAgent<Input extends UpdateTrigger>(viewer: Viewer, input: Input, before: Row | null): Input {
+    const { agent_id = before?.agent_id, version, label } = input;
+    const isNamed = input.agent_id !== undefined || version !== undefined || label !== undefined;
+    return agent_id === undefined || !isNamed
+      ? input
+      : { ...input, ...resolveAgent(viewer, { agent_id, version: version ?? null, label: label ?? null }) };
   }
 
   /** The response is the only place that shows a secret that was made here. */
-  async function create(author: Author & Viewer, { verification, secret, ...input }: CreateTrigger) {
+  async function create(author: Author & Viewer, { verification, secret, ...given }: CreateTrigger) {
+    const input = withAgent(author, given, null);
     const at = now();
     const fields = applyInput(blankRow(author, { id: newId("trigger", at), at, verification }), input);
     check(author, fields, input);
@@ -110,12 +118,13 @@ export function createTriggerStore({
     return { ...serialize(row), ...(secret === undefined && own !== null && { secret: own }) };
   }
 
-  async function update(author: Author & Viewer, id: string, input: UpdateTrigger) {
+  async function update(author: Author & Viewer, id: string, given: UpdateTrigger) {
     const known = find(author, id); // Checked first: an unknown trigger is a 404, whatever the body says.
+    const input = withAgent(author, given, known);
     check(author, applyInput(known, input), input);
     const row = await db.write(() => {
       const after = applyInput(find(author, id), input);
-      audit.note(author, "trigger.updated", id, { name: after.name, changes: Object.keys(input) });
+      audit.note(author, "trigger.updated", id, { name: after.name, changes: Object.keys(given) });
       const { name, agent_id, secret_header, enabled, rate_limit_per_minute, metadata, definition } = after;
       const columns = { name, agent_id, secret_header, enabled, rate_limit_per_minute, metadata, definition };
       return rows.update(author, id, { ...columns, updated_at_ms: now() });

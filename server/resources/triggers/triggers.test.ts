@@ -484,6 +484,38 @@ describe("events of one thing", () => {
   });
 });
 
+test("a trigger keeps the version or the label that it names, and reads the label at each event", async () => {
+  const name = `desk-${deliveries++}`;
+  const id = await newAgent(client, { name });
+  await client.patch(`/v1/agents/${id}`, { instructions: "Version 2." });
+  await client.patch(`/v1/agents/${id}`, { instructions: "Version 3." });
+  const label = `/v1/agents/${id}/labels/production`;
+  await client.put(label, { version: 1 });
+  const trigger = await newTrigger({ agent_id: `${name}@production` });
+  expect(trigger).toMatchObject({ agent_id: id, version: null, label: "production" });
+  const fire = async () => await runOf((await github(trigger, issue(deliveries))).body.run_id);
+  expect(await fire()).toMatchObject({ agent_id: id, agent_version: 1, agent_label: "production" });
+  await client.put(label, { version: 2 });
+  expect(await fire()).toMatchObject({ agent_version: 2, agent_label: "production" });
+  const path = `/v1/triggers/${trigger.id}`;
+  const change = async (fields: object) => (await client.patch(path, fields)).body;
+  expect(await change({ name: "Other" })).toMatchObject({ label: "production" });
+  expect(await change({ version: 1 })).toMatchObject({ agent_id: id, version: 1, label: null });
+  expect(await fire()).toMatchObject({ agent_version: 1, agent_label: null });
+  expect(await change({ version: null })).toMatchObject({ version: null, label: null });
+  expect(await fire()).toMatchObject({ agent_version: 3, agent_label: null });
+  expect((await change({ version: 9 })).error).toMatchObject({ param: "version" });
+  expect((await change({ label: "none" })).error).toMatchObject({ param: "label" });
+  expect((await change({ version: 1, label: "production" })).error).toMatchObject({ param: "label" });
+  expect((await change({ agent_id: `${name}@2`, version: 1 })).error).toMatchObject({ param: "version" });
+  expect((await change({ agent_id: "nothing of this name" })).error).toMatchObject({ param: "agent_id" });
+  expect(await change({ agent_id: name, label: "production" })).toMatchObject({ agent_id: id, label: "production" });
+  await client.delete(label);
+  const { status, body } = await github(trigger, issue(deliveries));
+  expect([status, body.error.param]).toEqual([404, "label"]);
+  expect((await deliveriesOf(trigger))[0].reason).toEndWith('The agent has no label "production".');
+});
+
 test("a trigger takes only so many events a minute, and repeats of its sender come through later", async () => {
   const trigger = await newTrigger({ rate_limit_per_minute: 2 });
   const statuses = [];

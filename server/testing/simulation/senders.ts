@@ -60,7 +60,7 @@ export function createSenders(world: World, { ledgers, found }: Witness, fixture
       db,
       audit,
       seal,
-      hasAgent: () => true,
+      resolveAgent: () => ({ agent_id, version: null, label: null }),
       variablesOf: () => [],
       checkRun() {},
       urlOf: () => "https://localhost",

@@ -22,10 +22,14 @@ export function teamVariables(agent: WithHandoffs, agents: readonly WithHandoffs
 
 const none: readonly WithHandoffs[] = [];
 
-/** The same for the agents of the workspace. */
-export function useTeamVariables(agent: WithHandoffs | undefined): Variable[] {
+/** The same for the agents of the workspace; undefined while they are unknown. */
+export function useKnownTeamVariables(agent: WithHandoffs | undefined): Variable[] | undefined {
   const query = agentApi.every(useWorkspace());
   const hasHandoffs = (agent?.handoffs.length ?? 0) > 0;
-  const agents = useQuery({ ...query, enabled: hasHandoffs }).data ?? none;
-  return agent ? teamVariables(agent, agents) : [];
+  const agents = useQuery({ ...query, enabled: hasHandoffs }).data ?? (hasHandoffs ? undefined : none);
+  return agent && agents && teamVariables(agent, agents);
 }
+
+/** The same, with those of the agent alone while others are unknown. */
+export const useTeamVariables = (agent: WithHandoffs | undefined): Variable[] =>
+  useKnownTeamVariables(agent) ?? (agent ? teamVariables(agent, none) : []);

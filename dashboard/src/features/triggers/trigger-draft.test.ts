@@ -18,6 +18,12 @@ test("a header is only sent with a shared secret", () => {
   expect(orderOf(draft, "agt_1")).toMatchObject({ secret_header: "X-Token", dedupe: "body.id" });
 });
 
+test("a version or a label that is chosen is sent, and neither for the newest version", () => {
+  expect(orderOf({ ...draftOf(), choice: "@production" }, "agt_1")).toMatchObject({ label: "production" });
+  expect(orderOf({ ...draftOf(), choice: "3" }, "agt_1")).toMatchObject({ version: 3 });
+  expect(Object.keys(orderOf(draftOf(), "agt_1"))).not.toContain("version");
+});
+
 test("a filter is a list of conditions in JSON", () => {
   const read = (text: string) => {
     try {

@@ -2,11 +2,14 @@ import type { Trigger } from "../../../../server/domain/api-types/trigger.ts";
 import type { Variable, VariableValues } from "../../../../server/domain/variable.ts";
 import type { CreateTrigger } from "../../../../server/resources/triggers/schema.ts";
 import { typedValue } from "../../entities/agent/variable-rows.ts";
+import { chosenFields, textOfChoice } from "../../entities/agent/version-choice.ts";
 
 /** Returns a trigger as the form shows it: every field is text. */
 export const draftOf = (trigger?: Trigger) => ({
   name: trigger?.name ?? "",
   agent_id: trigger?.agent_id ?? "",
+  /** Version or label of the agent. */
+  choice: trigger ? textOfChoice(trigger) : "",
   verification: trigger?.verification ?? ("github" as CreateTrigger["verification"]),
   secret_header: trigger?.secret_header ?? "",
   input: trigger?.input ?? "",
@@ -37,10 +40,11 @@ export function orderOf(
   firstAgent: string,
   declared?: readonly Variable[],
 ): CreateTrigger {
-  const { name, agent_id, verification, secret_header, input, filter, dedupe, thread, user } = draft;
+  const { name, agent_id, choice, verification, secret_header, input, filter, dedupe, thread, user } = draft;
   return {
     name: name.trim(),
     agent_id: agent_id || firstAgent,
+    ...chosenFields(choice),
     verification,
     ...(verification === "shared_secret" && { secret_header: secret_header.trim() || null }),
     input: input.trim() === "" ? null : input,

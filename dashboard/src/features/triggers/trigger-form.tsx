@@ -4,7 +4,9 @@ import { limits } from "../../../../server/domain/limits.ts";
 import type { CreateTrigger } from "../../../../server/resources/triggers/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { DeclaredVariables } from "../../entities/agent/declared-variables.tsx";
+import { useKnownTeamVariables } from "../../entities/agent/team-variables.ts";
 import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
+import { VersionSelect } from "../../entities/agent/version-select.tsx";
 import { AutomationForm } from "../../entities/automation/automation-form.tsx";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { triggerApi } from "../../entities/trigger/trigger-api.ts";
@@ -52,7 +54,9 @@ export function TriggerForm({
   const { draft, set, text } = form;
   const agents = useAgentChoices(draft.agent_id);
   const chosen = draft.agent_id || (agents[0]?.value ?? "");
-  const declared = useQuery({ ...agentApi.one(at, chosen), enabled: chosen !== "" }).data?.variables;
+  const agent = useQuery({ ...agentApi.one(at, chosen), enabled: chosen !== "" }).data;
+  // Values of variables that are not known yet would be taken away.
+  const declared = useKnownTeamVariables(agent);
   const body = orderOf(draft, chosen, declared);
   const isShared = draft.verification === "shared_secret";
   return (
@@ -61,10 +65,11 @@ export function TriggerForm({
       id={trigger?.id}
       form={form}
       name={{ ...text("name"), placeholder: "New issues" }}
-      agent={{ ...form.pick("agent_id"), choices: agents }}
+      agent={{ choices: agents, onChoose: (agent_id) => set({ agent_id, choice: "" }) }}
       body={body}
       onClose={onClose}
     >
+      <VersionSelect agentId={chosen} hint="A label is read at each event." {...form.pick("choice")} />
       {!trigger && (
         <Select
           label="Sender"

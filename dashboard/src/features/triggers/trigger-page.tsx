@@ -74,6 +74,13 @@ function TriggerHead({ trigger, onAct }: { trigger: Trigger; onAct: (act: Trigge
         <Description name="Agent">
           <AgentLink id={trigger.agent_id} className="cut block text-accent hover:underline" />
         </Description>
+        {(trigger.label ?? trigger.version) !== null && (
+          <Description name={trigger.label === null ? "Version" : "Label"}>
+            <span className="cut" title={trigger.label ?? undefined}>
+              {trigger.label ?? trigger.version}
+            </span>
+          </Description>
+        )}
         {oldEnd && Date.parse(oldEnd) > Date.now() && (
           <Description name="Old secret valid until">
             <RelativeTime at={oldEnd} />
