@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { stringify } from "yaml";
 import { defaultsOf, type Kind, kinds, rules, type Thing, wordsOf } from "../project-files/kinds.ts";
+import { isOrphan, livingThing } from "../project-files/living-thing.ts";
 import { writeMarkdown } from "../project-files/markdown.ts";
 import { readFolder } from "../project-files/read-files.ts";
 import { withNames } from "../project-files/references.ts";
@@ -11,7 +12,7 @@ import { readStored, readThing, type StoredThings } from "../project-files/store
 import { type ClientFlags, openClient } from "./client-options.ts";
 import { CliError } from "./exit-code.ts";
 import { writeOut } from "./output.ts";
-import { oneLine, print } from "./print.ts";
+import { oneLine, print, printBeside } from "./print.ts";
 
 /** Writes the things of a project to files. */
 export async function exportTo(folder: string, flags: ClientFlags): Promise<void> {
@@ -22,10 +23,15 @@ export async function exportTo(folder: string, flags: ClientFlags): Promise<void
   const taken = new Set(paths.values());
   // Files cannot tell things of one name from each other.
   const unclear = new Set<string>();
+  const orphans = new Map<string, string>();
   const written: { object: string; name: string; path: string }[] = [];
   for (const kind of kinds)
     for (const { id } of inNameOrder(kind, stored)) {
       const thing = await readThing(client, kind, id);
+      if (isOrphan(thing, stored)) {
+        orphans.set(id, wordsOf(thing));
+        continue;
+      }
       if (stored.idsOf(kind, thing.name).length > 1) {
         unclear.add(wordsOf(thing));
         continue;
@@ -37,12 +43,14 @@ export async function exportTo(folder: string, flags: ClientFlags): Promise<void
       else
         write(
           join(folder, path),
-          fileFields({ ...thing, fields: withNames(livingThing(thing, stored), stored.nameOf) }),
+          fileFields({ ...thing, fields: withNames(livingThing(thing, stored, orphans), stored.nameOf) }),
         );
       written.push({ object: kind, name: thing.name, path });
       if (!flags.json) writeOut(`${oneLine(path)}\n`);
     }
   print(flags.json, { files: written }, () => `${written.length} files.`);
+  if (orphans.size > 0)
+    printBeside(`Not written, because their agents are gone: ${[...orphans.values()].map(oneLine).join(", ")}.`);
   if (unclear.size > 0)
     throw new CliError(`Not written, because several have the same name: ${[...unclear].map(oneLine).join(", ")}.`);
 }
@@ -54,15 +62,6 @@ export function fileFields({ kind, fields }: Thing): Record<string, unknown> {
   const { [key]: name, ...rest } = fields;
   const own = Object.entries(rest).filter(([field, value]) => !Bun.deepEquals(value, defaults[field]));
   return { object: kind, [key]: name, ...Object.fromEntries(own) };
-}
-
-/** An agent keeps the name of a skill that was deleted; its runs have none, and files cannot name it. */
-function livingThing(thing: Thing, stored: StoredThings): Thing {
-  const { skills } = thing.fields;
-  if (thing.kind !== "agent" || !Array.isArray(skills)) return thing;
-  const isLiving = (skill: string | { name: string }) =>
-    stored.idsOf("skill", typeof skill === "string" ? skill : skill.name).length > 0;
-  return { ...thing, fields: { ...thing.fields, skills: skills.filter(isLiving) } };
 }
 
 /** Returns the things of a kind in an order that does not depend on when they were made. */

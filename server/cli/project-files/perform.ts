@@ -2,6 +2,7 @@ import { isObject } from "../../lib/json.ts";
 import { nameIn } from "../../resources/snippets/agents-using.ts";
 import type { ApiClient } from "../commands/api-client.ts";
 import { CliError } from "../commands/exit-code.ts";
+import { withAgentChoices } from "./agent-choices.ts";
 import type { Done, SetOptions } from "./change.ts";
 import { inOrder, setThing, unresolved } from "./plan.ts";
 import type { FileThing } from "./read-files.ts";
@@ -29,7 +30,7 @@ export async function perform(
       planned.set(thing.name, String(thing.fields.text));
   };
   try {
-    await setAll(inOrder(things, options.stored), options, set);
+    await setAll(inOrder(withAgentChoices(things, options.stored), options.stored), options, set);
   } catch (error) {
     const made = changes.filter(({ outcome }) => outcome !== "unchanged").length;
     if (isDry || made === 0 || !(error instanceof CliError)) throw error;

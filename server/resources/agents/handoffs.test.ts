@@ -80,6 +80,27 @@ describe("handoffs of an agent", () => {
     expect((await run(id)).tool_calls).toMatchObject([{ error: { code: "tool_not_found" } }]);
     expect((await client.patch(`/v1/agents/${id}`, { max_turns: 3 })).status).toBe(200);
   });
+
+  test("to what was deleted since may stay when the agent is set again, and no other agent gets them", async () => {
+    const [a, b] = [await newAgent("leaver", []), await newAgent("stayer", [])];
+    await client.put(`/v1/agents/${b}/labels/beta`, { version: 1 });
+    const id = await newAgent("keeper", [], { handoffs: [a, { agent_id: b, label: "beta" }] });
+    await client.delete(`/v1/agents/${a}`);
+    expect((await client.delete(`/v1/agents/${b}/labels/beta`)).status).toBe(200);
+    const { body: before } = await client.get(`/v1/agents/${id}`);
+    const { instructions, model, model_settings, handoffs } = before;
+    const same = { instructions, model, model_settings, handoffs };
+    const set = (name: string, body: object) => client.put(`/v1/agents/by-name/${name}`, body);
+    expect((await set("keeper", same)).body.outcome).toBe("unchanged");
+    expect((await set("keeper", { ...same, handoffs: [a] })).body.agent.handoffs).toEqual([handoffs[0]]);
+    const refused = async (name: string, given: unknown) => {
+      const { status, body } = await set(name, { ...same, handoffs: [given] });
+      return [status, body.error.param];
+    };
+    expect(await refused("keeper", { agent_id: a, version: 1 })).toEqual([400, "handoffs[0].agent_id"]);
+    expect(await refused("keeper", { agent_id: b, label: "beta" })).toEqual([404, "handoffs[0].label"]);
+    expect(await refused("new keeper", a)).toEqual([400, "handoffs[0].agent_id"]);
+  });
 });
 
 describe("after a handoff", () => {

@@ -15,15 +15,18 @@ export type ResolveAgent = (
 
 /**
  * Returns handoffs with the agents' ids. Throws for an agent, version or label that does not exist, and for a handoff
- * to the agent itself or to the same agent twice.
+ * to the agent itself or to the same agent twice. Those that the agent `had` may stay, although what they lead to was
+ * deleted since.
  */
 export function resolveHandoffs(
   viewer: Viewer,
   given: readonly GivenHandoff[],
-  agentId: string | null,
+  { id, had }: { id: string | null; had: readonly AgentHandoff[] },
   resolve: ResolveAgent,
 ): AgentHandoff[] {
-  const handoffs = given.map(completeHandoff).map(({ version, label, ...handoff }, index) => {
+  const handoffs = given.map(completeHandoff).map((complete, index) => {
+    if (had.some((each) => leadsAlike(each, complete))) return complete;
+    const { version, label, ...handoff } = complete;
     const { agent_id, ...chosen } = resolve(
       viewer,
       { agent_id: handoff.agent_id, version: version ?? null, label: label ?? null },
@@ -33,13 +36,16 @@ export function resolveHandoffs(
   });
   const faults = handoffs.flatMap(({ agent_id }, index): Fault[] => {
     const param = `handoffs[${index}].agent_id`;
-    if (agent_id === agentId) return [fault(param, "An agent cannot hand a conversation over to itself.")];
+    if (agent_id === id) return [fault(param, "An agent cannot hand a conversation over to itself.")];
     const isTwice = handoffs.findIndex((each) => each.agent_id === agent_id) < index;
     return isTwice ? [fault(param, "The agent is named twice.")] : [];
   });
   throwIfInvalid(faults);
   return handoffs;
 }
+
+const leadsAlike = (a: AgentHandoff, b: AgentHandoff): boolean =>
+  a.agent_id === b.agent_id && a.version === b.version && a.label === b.label;
 
 /** An agent as the tool of a handoff describes it. */
 interface Target {

@@ -111,13 +111,13 @@ export function createAgentStore({
     input.skills
       ? { ...input, skills: completeSkills(input.skills, had, (named, version) => skills.find(scope, named, version)) }
       : input;
-  /** Names the agents of the request's handoffs by their ids. */
+  /** Names the agents of the request's handoffs by their ids; `before` is the agent as it is stored. */
   const withHandoffs = <Input extends CreateAgent | UpdateAgent>(
     scope: Viewer,
     input: Input,
-    id: string | null,
+    before: Parameters<typeof resolveHandoffs>[2],
   ): Input =>
-    input.handoffs ? { ...input, handoffs: resolveHandoffs(scope, input.handoffs, id, resolveAgent) } : input;
+    input.handoffs ? { ...input, handoffs: resolveHandoffs(scope, input.handoffs, before, resolveAgent) } : input;
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
   const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
@@ -166,7 +166,7 @@ export function createAgentStore({
       const [id, at, definition] = [
         newId("agent", now()),
         now(),
-        changeDefinition(withHandoffs(scope, withSkills(scope, input, []), null), null, factsOf(scope)),
+        changeDefinition(withHandoffs(scope, withSkills(scope, input, []), newAgent), null, factsOf(scope)),
       ];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       checkTexts(scope, definition, tools, true);
@@ -238,7 +238,7 @@ export function createAgentStore({
         });
       const stored = readDefinition(row.definition);
       const before = { name: row.name, model: row.model, ...stored, tools: attached.of(scope, id) };
-      const named = withHandoffs(scope, withSkills(scope, input, stored.skills), id);
+      const named = withHandoffs(scope, withSkills(scope, input, stored.skills), { id, had: stored.handoffs });
       const definition = changeDefinition(named, replaces ? null : stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
@@ -298,6 +298,8 @@ export function createAgentStore({
 }
 
 const maxCachedAgents = 100;
+
+const newAgent = { id: null, had: [] };
 
 /** Thrown if another request has made the agent in the meantime. */
 class MadeMeanwhile extends Error {
