@@ -269,7 +269,8 @@ export const catalogue = {
   snippet_in_use: {
     status: 409,
     type: "conflict_error",
-    meaning: "Agents use the snippet: `details.agent_ids`. Take it out of their instructions first.",
+    meaning:
+      "Agents use the snippet, perhaps in a version that a label holds: `details.agent_ids`. Take it out of their instructions first.",
   },
   thread_busy: {
     status: 409,

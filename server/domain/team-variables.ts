@@ -51,6 +51,12 @@ export function teamValueIssues(agent: AgentSnapshot, values: Record<string, unk
   });
 }
 
+/** Returns what is wrong with the values of variables that an agent has; other names do not count. */
+export function teamDeclaredIssues(agent: AgentSnapshot, values: VariableValues): Issue[] {
+  const declared = declarationsIn(agent);
+  return teamValueIssues(agent, values).filter(({ name }) => declared.has(name));
+}
+
 /** Returns the values that fit every agent which has the variable; for values that were given with no agent in view. */
 export function teamFittingValues(agent: AgentSnapshot, values: VariableValues): VariableValues {
   const fitting = [...declarationsIn(agent)].flatMap(([name, declarations]) => {

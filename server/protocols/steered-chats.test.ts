@@ -357,4 +357,25 @@ describe("AG-UI", () => {
       "user: And then?",
     ]);
   });
+
+  test("a message with the tools and the context of the run at work steers it, and one with others waits", async () => {
+    const { owner, agent } = await opened([slow, { text: "Five." }]);
+    const by = { authorization: `Bearer ${owner.key.secret}` };
+    const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }];
+    const context = [{ description: "Where", value: "Oslo" }];
+    const body = { threadId: "t", runId: "r", tools, context, state: {}, messages: [userSays("Count.")] };
+    const send = (more: object) => server.send("POST", `/ag-ui/v1/agents/${agent}`, { ...body, ...more }, by);
+    const first = send({});
+    const run = await pollFirst(owner, "/v1/runs");
+    await hasSpoken(run.id);
+    const messages = [userSays("Count."), userSays("And then?")];
+    const second = send({ messages });
+    const third = send({ messages, context: [{ description: "Where", value: "Rome" }] });
+    expect(textOf(partsOf((await second).body))).toBe("Five.");
+    expect((await third).status).toBe(200);
+    await first;
+    const asked = async (id: string) => (await said(owner, id)).filter((text: string) => text.startsWith("user"));
+    expect(await asked(run.id)).toEqual(["user: Count.", "user: And then?"]);
+    expect((await owner.get("/v1/runs")).body.data).toHaveLength(2);
+  });
 });

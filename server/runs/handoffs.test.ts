@@ -5,6 +5,7 @@ import type { ScriptEntry } from "../domain/model-call.ts";
 import { modelRequest } from "../domain/prompt.ts";
 import { fold } from "../domain/run-state.ts";
 import { type Db, openDatabase } from "../storage/db/open.ts";
+import { rejection } from "../testing/rejection.ts";
 import { handoffTool, runFixture, teamMember, textOfFrames, tool } from "../testing/run-fixture.ts";
 
 const transfer = (to: string, reason?: string, text?: string): ScriptEntry => ({
@@ -115,6 +116,28 @@ describe("a handoff", () => {
     await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
     expect(await fixture.settled(id)).toMatchObject({ status: "completed", last_agent_id: "agt_refunds" });
     expect(shown(requestsOf(fixture, id)[1]!.messages)).toContain("user: Be quick.");
+  });
+
+  test("beyond the ten of a run lets no message come after the last model call: no other call would have it", async () => {
+    using fixture = runFixture();
+    const last = { tool_calls: [...transfer("sales").tool_calls!, { name: "look", arguments: {} }] };
+    const times = limits.handoffs_per_run / 2;
+    const sales = teamMember("agt_sales", Array(times).fill(transfer("fixture")), {
+      tools: [handoffTool("agt_fixture")],
+      max_turns: 1,
+    });
+    const { id } = await fixture.start([...Array(times).fill(transfer("sales")), last], {
+      tools: [tool("look"), handoffTool("agt_sales")],
+      agent: { max_turns: 1, team: [sales] },
+    });
+    const waiting = await fixture.settled(id);
+    const [call] = waiting.required_action!.submit_tool_outputs.tool_calls;
+    const sent = fixture.service.steer(fixture.author, id, { content: "Be quick." });
+    expect(await rejection(sent)).toMatchObject({ code: "run_not_steerable" });
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+    const run = await fixture.settled(id);
+    expect([run.status, run.error?.code]).toEqual(["failed", "max_turns_exceeded"]);
+    expect(run.tool_calls.flatMap(({ error }) => error?.code ?? [])).toEqual(["too_many_handoffs"]);
   });
 
   test("gives the next agent its own instructions only, and no call or reasoning that is not its own", async () => {

@@ -27,6 +27,7 @@ import type { OrphanedRuns } from "./recovery/orphaned-runs.ts";
 import { createPendingWrites, type PendingWrites } from "./recovery/pending-writes.ts";
 import { createQuarantine, noSuspects } from "./recovery/quarantine.ts";
 import type { RunRow } from "./run-row.ts";
+import { createFitsRun } from "./steer/fits-run.ts";
 import { createSteering } from "./steer/steer.ts";
 import { createThreadSteering } from "./steer/steer-thread.ts";
 import type { RunStore } from "./store.ts";
@@ -228,7 +229,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   }
 
   return {
-    create: createThreadSteering({ runs, create, steer }),
+    create: createThreadSteering({ runs, create, fitsRun: createFitsRun({ journal, snapshot }), steer }),
     fork,
     submit,
     steer,

@@ -99,3 +99,32 @@ test("a client token has values for the agents of handoffs", async () => {
   const wrong = await client.post("/v1/client_tokens", { ...token, variables: { city: "Oslo" } });
   expect([wrong.status, wrong.body.error.param]).toEqual([400, "variables.city"]);
 });
+
+test("a client token's value that does not fit an agent of a handoff is 400 with its name, and an unknown one is left out", async () => {
+  const own = { instructions: "{{level}}", variables: [{ name: "level", type: "string" }] };
+  const { desk, refunds } = await team([{ name: "level", type: "string" }], own);
+  const token = { agent_id: desk, user_id: "u1", scopes: ["run"], expires_in: 60, variables: { level: "high" } };
+  const made = await client.post("/v1/client_tokens", token);
+  const runOf = () =>
+    server.send(
+      "POST",
+      "/v1/runs?wait=60",
+      { agent_id: desk, input: "My money." },
+      { authorization: `Bearer ${made.body.token}` },
+    );
+  expect((await runOf()).status).toBe(201);
+
+  const change = async (variables: object[], instructions: string) =>
+    expect((await client.patch(`/v1/agents/${refunds}`, { instructions, variables })).status).toBe(200);
+  await change([{ name: "level", type: "integer" }], "{{level}}");
+  const { status, body } = await runOf();
+  expect([status, body.error.param, body.error.message]).toEqual([
+    400,
+    "variables.level",
+    'variables.level: In the client token: Expected an integer. (the agent "refunds", which a handoff leads to)',
+  ]);
+
+  await change([], "Help.");
+  expect((await client.patch(`/v1/agents/${desk}`, { instructions: "Help.", variables: [] })).status).toBe(200);
+  expect((await runOf()).status).toBe(201);
+});

@@ -182,3 +182,49 @@ test("a name that begins like another one is another snippet", async () => {
   await newAgent({ instructions: `{{> ${name}-b}}`, snippets: [longer.name] });
   expect((await client.delete(`/v1/snippets/${id}`)).status).toBe(200);
 });
+
+test("a snippet of a version that a label holds is neither deleted nor given a text that does not fit it", async () => {
+  const { id, name } = await snippetOf("Be kind to {{customer}}.");
+  const variables = [{ name: "customer", type: "string" }];
+  const agent_id = await newAgent({ instructions: `{{> ${name}}}`, snippets: [name], variables });
+  const hold = async (label: string, body: object) =>
+    ok(await client.put(`/v1/agents/${agent_id}/labels/${label}`, body));
+  await hold("production", { version: 1 });
+  await hold("stable", { version: 1 });
+  ok(await client.patch(`/v1/agents/${agent_id}`, { instructions: "", snippets: [], variables: [] }));
+
+  const path = `/v1/snippets/${id}`;
+  const refused = await client.delete(path);
+  expect([refused.status, refused.body.error.code, refused.body.error.details]).toEqual([
+    409,
+    "snippet_in_use",
+    { agent_ids: [agent_id] },
+  ]);
+  expect(refusal(await client.patch(path, { text: "{{days}}" }))[2]).toBe(
+    'text: Version 1 of the agent "a", which a label holds, follows this snippet. {{days}} is no variable of the agent: declare it, or write \\{{ for braces.',
+  );
+  expect(await sent(agent_id, { label: "production", variables: { customer: "Ann" } })).toBe("Be kind to Ann.");
+
+  await hold("stable", { version: 2 });
+  await hold("production", {
+    split: [
+      { version: 2, percent: 99 },
+      { version: 1, percent: 1 },
+    ],
+  });
+  expect((await client.delete(path)).status).toBe(409);
+  await hold("production", { version: 2 });
+  expect((await client.delete(path)).status).toBe(200);
+});
+
+test("a snippet of a deleted agent, or of the same name elsewhere, is not in use", async () => {
+  const { id, name } = await snippetOf("One.");
+  const agent_id = await newAgent({ instructions: `{{> ${name}}}`, snippets: [name] });
+  ok(await client.put(`/v1/agents/${agent_id}/labels/production`, { version: 1 }));
+  ok(await client.patch(`/v1/agents/${agent_id}`, { instructions: "", snippets: [] }));
+  const live = await server.client({ environment: "live" });
+  const same = ok(await live.post("/v1/snippets", { name, text: "One." }));
+  expect((await live.delete(`/v1/snippets/${same.id}`)).status).toBe(200);
+  ok(await client.delete(`/v1/agents/${agent_id}`));
+  expect((await client.delete(`/v1/snippets/${id}`)).status).toBe(200);
+});

@@ -134,15 +134,17 @@ export function createSnippetStore({ db, audit, now = Date.now }: StoreBase) {
       const { data, has_more } = await fillPage(found, limit, (row) => truncateResource(toVersion(name, row)));
       return toList(data, has_more, ({ version }) => version.toString());
     },
-    /** Deletes a snippet that no agent uses. Runs continue with the text that they pinned. */
+    /** Deletes a snippet that neither agents nor labels' versions use. Runs continue with the text that they pinned. */
     remove: (author: Author, id: string) =>
       db.write(() => {
         const { name, version } = rows.find(author, id);
         const agent_ids = agents.idsOf(author, name);
         if (agent_ids.length > 0)
-          throw new AppError("snippet_in_use", "Agents use this snippet: take it out of them first.", {
-            details: { agent_ids: agent_ids.slice(0, 100) },
-          });
+          throw new AppError(
+            "snippet_in_use",
+            "Agents use this snippet, now or in a version that a label holds: take it out of them first.",
+            { details: { agent_ids: agent_ids.slice(0, 100) } },
+          );
         rows.remove(author, id);
         audit.note(author, "snippet.deleted", id, { name, version });
         return { id, object: "snippet" as const, deleted: true };

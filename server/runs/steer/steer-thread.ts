@@ -21,6 +21,8 @@ type Create = (
 interface ThreadSteeringOptions {
   runs: Pick<RunStore, "inThread" | "get">;
   create: Create;
+  /** Returns whether a run has what a request gives for one of its own. */
+  fitsRun(scope: Viewer, body: CreateRun, runId: string): Promise<boolean>;
   steer(scope: Viewer, runId: string, message: SentMessage, note?: Note): Promise<void>;
 }
 
@@ -29,10 +31,10 @@ const triesMost = 5;
 
 /**
  * Creates runs; with `if_thread_busy: "steer"`, the input becomes a message of the thread's active run, if there is one
- * of the same agent. A run that takes no message is followed by the new one.
+ * of the same agent. A run that takes no message, or is not as the request wants it, is followed by the new one.
  */
 export const createThreadSteering =
-  ({ runs, create, steer }: ThreadSteeringOptions): Create =>
+  ({ runs, create, fitsRun, steer }: ThreadSteeringOptions): Create =>
   async (scope, body, requestId, note, own) => {
     const { thread_id, if_thread_busy } = body;
     if (if_thread_busy !== "steer") return create(scope, body, requestId, note, own);
@@ -41,6 +43,8 @@ export const createThreadSteering =
       try {
         if (!busy || busy.agent_id !== body.agent_id)
           return await create(scope, { ...body, if_thread_busy: "reject" }, requestId, note, own);
+        if (!(await fitsRun(scope, body, busy.id)))
+          throw new AppError("run_not_steerable", "The run at work has another version, other values or other tools.");
         await steer(scope, busy.id, { content: messageOf(body) }, note);
         return { id: busy.id, from: busy.seq, shown: () => runs.get(scope, busy.id) };
       } catch (error) {

@@ -174,10 +174,14 @@ function requireFewFiles({ run, messages, held = [] }: RunState, { files = [] }:
     throw new AppError("run_not_steerable", `A run has at most ${limits.files_per_run} documents.`);
 }
 
-/** Throws if no further model call would have the message. A handoff gives the run those of the next agent. */
+/** True if a handoff gives the run the model calls of the next agent. One more than a run may have is refused. */
+const isHandingOver = (state: RunState): boolean =>
+  state.handoffs.length < limits.handoffs_per_run && pendingCalls(state).some(({ type }) => type === "handoff");
+
+/** Throws if no further model call would have the message. */
 function requireNextCall(state: RunState): void {
   const { max_turns } = state.run;
-  if (state.turns >= max_turns && !pendingCalls(state).some(({ type }) => type === "handoff"))
+  if (state.turns >= max_turns && !isHandingOver(state))
     throw new AppError("run_not_steerable", `The last of the run's ${max_turns} model calls (max_turns) has begun.`);
   if (unansweredMessages(state) >= steeredMost)
     throw new AppError("run_not_steerable", `${steeredMost} messages wait for the next model call.`);

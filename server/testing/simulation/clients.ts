@@ -8,6 +8,7 @@ import {
 } from "../../domain/agent-snapshot.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import { limits } from "../../domain/limits.ts";
 import type { Needs, RunEvent } from "../../domain/run-event.ts";
 import { apply, fold, isOver, type Message, pendingCalls, type RunState, requireRun } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
@@ -422,7 +423,8 @@ function mayRefuse({ if_thread_busy, on_concurrency_limit }: Partial<CreateRun>,
 }
 
 function takesNoMessage(state: RunState): boolean {
-  const handsOver = pendingCalls(state).some(({ type }) => type === "handoff");
+  const mayHandOver = state.handoffs.length < limits.handoffs_per_run;
+  const handsOver = mayHandOver && pendingCalls(state).some(({ type }) => type === "handoff");
   return (state.turns >= state.run.max_turns && !handsOver) || unansweredMessages(state) >= steeredMost;
 }
 

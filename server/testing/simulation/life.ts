@@ -61,7 +61,16 @@ export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
 /** Receives a run that is over: its journal, and its pinned agent. */
 type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
 
-const ownTables = ["partial_records", "pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
+const ownTables = [
+  "audit_log",
+  "partial_records",
+  "pending_calls",
+  "run_events",
+  "run_blobs",
+  "blobs",
+  "runs",
+  "facts",
+];
 const tables = [...senderTables, ...releaseTables, ...ownTables];
 
 function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
