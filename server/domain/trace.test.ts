@@ -130,7 +130,7 @@ test("a run that ended leaves no step open or waiting", () => {
     const ending = cancelledEvents(fold(entriesOf(...events)), null, 0, null);
     const list = steps(...events, ...ending);
     for (const step of list.slice(1)) expect(step.status).toBe("cancelled");
-    for (const step of list) expect([step.status, step.ended_at === null]).not.toContain("in_progress");
+    for (const step of list) expect([step.status, step.completed_at === null]).not.toContain("in_progress");
   }
 });
 

@@ -125,8 +125,8 @@ test("a page of steps has at most 1 MiB, also with prompts, and the next one con
   const run = await ran(client, [turn, turn, { text: "Done." }], [tool.id]);
   const watch = server.watches.join(run.id);
   for (let { status, required_action } = run; status !== "completed"; ) {
-    const calls: { id: string }[] = required_action?.submit_tool_outputs.tool_calls ?? [];
-    const tool_outputs = calls.map(({ id }) => ({ tool_call_id: id, output: "x".repeat(250_000) }));
+    const calls: { tool_call_id: string }[] = required_action?.submit_tool_outputs.tool_calls ?? [];
+    const tool_outputs = calls.map(({ tool_call_id }) => ({ tool_call_id, output: "x".repeat(250_000) }));
     if (calls.length > 0) await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
     const commits = watch.commits();
     ({ status, required_action } = (await client.get(`/v1/runs/${run.id}`)).body);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const [call] = body.required_action.submit_tool_outputs.tool_calls;
   time += 2000;
   await client.post(`/v1/runs/${waiting}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, output: "x" }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: "x" }],
   });
   while ((await client.get(`/v1/runs/${waiting}`)).body.status !== "completed") await Bun.sleep(5);
   await server.search.catchUp();

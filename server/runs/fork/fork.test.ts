@@ -258,7 +258,9 @@ describe("calls of a fork after its step", () => {
       const { run } = await make(client, [pay(5), { text: "Paid." }], { url: undefined, approval: "always" });
       const [call] = run.required_action.submit_tool_outputs.tool_calls;
       const answer = (more: object) =>
-        client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, ...more }] });
+        client.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
+          tool_outputs: [{ tool_call_id: call.tool_call_id, ...more }],
+        });
       const nothing = await forked(client, run, { step_index: -1, tools: "recorded_only" });
       expect(nothing).toMatchObject({ status: "completed", tool_calls: [{ error: { code: "not_recorded" } }] });
       await answer({ decision: "approve" });
@@ -279,7 +281,7 @@ describe("an unfinished run", () => {
       const { run } = await make(client, [pay(5), { text: "Paid." }], { approval: "always" });
       const own = await forked(client, run, { step_index: 0 });
       expect(own.status).toBe("requires_action");
-      const ids = [run, own].map((each) => each.required_action.submit_tool_outputs.tool_calls[0].id);
+      const ids = [run, own].map((each) => each.required_action.submit_tool_outputs.tool_calls[0].tool_call_id);
       expect(ids[0]).not.toBe(ids[1]);
       const tool_outputs = [{ tool_call_id: ids[1], decision: "approve" }];
       await client.post(`/v1/runs/${own.id}/submit_tool_outputs`, { tool_outputs });
@@ -590,7 +592,9 @@ test("a run and the list show the same durations, and a fork shows its record's 
   const client = await server.client();
   const { run } = await make(client, [pay(1), { text: "Paid.", delta_ms: 5 }], { type: "client", url: undefined });
   expect(run.status).toBe("requires_action");
-  const tool_outputs = [{ tool_call_id: run.required_action.submit_tool_outputs.tool_calls[0].id, output: "done" }];
+  const tool_outputs = [
+    { tool_call_id: run.required_action.submit_tool_outputs.tool_calls[0].tool_call_id, output: "done" },
+  ];
   await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs, stream: true });
   const over = (await client.get(`/v1/runs/${run.id}`)).body;
   const { timing, started_at, ended_at } = over;

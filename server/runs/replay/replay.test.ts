@@ -62,7 +62,7 @@ async function ran(agent_id: string, more: object = {}): Promise<Body> {
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
     const answer = call.needs === "approval" ? { decision: "approve" } : { output: "blue" };
     await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, ...answer }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, ...answer }],
     });
     await settled(run.id);
     run = (await client.get(`/v1/runs/${run.id}`)).body;

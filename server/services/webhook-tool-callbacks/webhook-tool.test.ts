@@ -73,7 +73,7 @@ test("a webhook gets the signed call, and an immediate response is the result", 
   expect(envelope).toMatchObject({
     id: run.tool_calls[0].id,
     object: "tool_call",
-    tool: "book",
+    name: "book",
     arguments: { seat: 7 },
     run_id: run.id,
     callback_url: expect.stringContaining("/callbacks/"),
