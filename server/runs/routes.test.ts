@@ -94,7 +94,7 @@ test("a run is created at once, with its location, and a client can wait for its
     user_id: "u/1",
     metadata: { team: "red" },
     attempt: 1,
-    ended_at: null,
+    completed_at: null,
     ...client.scope,
   });
   expect((await client.get(headers.get("location")!)).body).toMatchObject({ id: body.id, session_id: "s 1" });

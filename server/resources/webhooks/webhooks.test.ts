@@ -229,7 +229,7 @@ describe("an event", () => {
       id: headers["webhook-id"],
       object: "event",
       type: "run.completed",
-      created_at: made.ended_at,
+      created_at: made.completed_at,
       ...client.scope,
       run_id: made.id,
       seq: expect.any(Number),

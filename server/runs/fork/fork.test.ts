@@ -529,7 +529,7 @@ describe("creation rules", () => {
     const kept = await forked(client, run, { step_index: 1 });
     expect(kept).toMatchObject({ created_at: own.created_at, started_at: own.created_at });
     const [first, second] = await stepsOf(client, kept);
-    expect(Date.parse(second.ended_at) - Date.parse(first.started_at)).toBe(3_600_000);
+    expect(Date.parse(second.completed_at) - Date.parse(first.started_at)).toBe(3_600_000);
   });
 
   test("count a fork on the day of its creation, even if its record began on another", async () => {
@@ -597,9 +597,9 @@ test("a run and the list show the same durations, and a fork shows its record's 
   ];
   await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs, stream: true });
   const over = (await client.get(`/v1/runs/${run.id}`)).body;
-  const { timing, started_at, ended_at } = over;
-  expect(timing).toMatchObject({ recorded_ms: 0, as_of: ended_at });
-  expect(timing.worked_ms + timing.waited_ms).toBe(Date.parse(ended_at) - Date.parse(started_at));
+  const { timing, started_at, completed_at } = over;
+  expect(timing).toMatchObject({ recorded_ms: 0, as_of: completed_at });
+  expect(timing.worked_ms + timing.waited_ms).toBe(Date.parse(completed_at) - Date.parse(started_at));
   const child = await forked(client, run, { step_index: 1 });
   const latencies = (await stepsOf(client, child)).filter(({ replayed }) => replayed).map((step) => step.latency_ms);
   expect(child.timing.recorded_ms).toBe(latencies.reduce((sum, ms) => sum + ms, 0));

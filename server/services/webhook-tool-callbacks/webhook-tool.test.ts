@@ -54,7 +54,7 @@ async function finished(server: TestApp, client: Client, id: string) {
     for (;;) {
       const seen = watch.commits();
       const { body } = await client.get(`/v1/runs/${id}`);
-      if (body.ended_at) return body;
+      if (body.completed_at) return body;
       if (watch.commits() === seen && !(await watch.next(10_000))) throw new Error(`Waited in vain: ${body.status}.`);
     }
   } finally {
