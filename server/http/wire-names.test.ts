@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { testApp } from "../testing/test-app.ts";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Client, testApp } from "../testing/test-app.ts";
 
 // The names of docs/develop/names-on-the-wire.md. Exceptions are written out, so that a new misfit is a failure.
 
@@ -50,9 +50,17 @@ const otherDurations = new Set(["wait", "p50", "p95", "p99"]);
 /** A change of a key names the field that it changes. */
 const otherExpiries = new Set(["UpdateApiKeyRequest.expires_at"]);
 
-async function fieldsOfApi(): Promise<Field[]> {
-  await using server = testApp();
-  const document = (await (await server.client()).get("/v1/openapi.json")).body;
+const server = testApp();
+let client: Client;
+let fields: Field[];
+beforeAll(async () => {
+  client = await server.client();
+  fields = fieldsOf((await client.get("/v1/openapi.json")).body);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+// biome-ignore lint/suspicious/noExplicitAny: a parsed document.
+function fieldsOf(document: any): Field[] {
   const fields: Field[] = [];
   const walk = (node: unknown, place: string): void => {
     if (Array.isArray(node)) for (const each of node) walk(each, place);
@@ -77,6 +85,8 @@ async function fieldsOfApi(): Promise<Field[]> {
   return fields;
 }
 
+const namesOf = (place: string): string[] => fields.filter((field) => field.place === place).map(({ name }) => name);
+
 /** Returns the fields that break the rules, as `place.name`. */
 function misfitsIn(fields: readonly Field[]): string[] {
   return fields.flatMap(({ place, name, schema }) => {
@@ -100,15 +110,12 @@ function misfitsIn(fields: readonly Field[]): string[] {
   });
 }
 
-test("one thing has one name in requests, responses, events and webhooks", async () => {
-  const fields = await fieldsOfApi();
+test("one thing has one name in requests, responses, events and webhooks", () => {
   expect(fields.length).toBeGreaterThan(1000);
   expect(misfitsIn(fields)).toEqual([]);
 });
 
-test("a call is `id` where it is the object, and `tool_call_id` where something refers to it", async () => {
-  const fields = await fieldsOfApi();
-  const namesOf = (place: string) => fields.filter((field) => field.place === place).map(({ name }) => name);
+test("a call is `id` where it is the object, and `tool_call_id` where something refers to it", () => {
   for (const place of ["ToolCall", "WebhookToolCall", "WebhookRunToolCall", "ToolCallDelivery", "MessageToolCall"]) {
     expect(namesOf(place)).toEqual(expect.arrayContaining(["id", "name", "arguments"]));
     expect(namesOf(place)).not.toContain("tool_call_id");
@@ -119,9 +126,7 @@ test("a call is `id` where it is the object, and `tool_call_id` where something 
   expect(namesOf("ToolOutput")).toEqual(expect.arrayContaining(["tool_call_id", "output"]));
 });
 
-test("the events of the specification keep their fields", async () => {
-  const fields = await fieldsOfApi();
-  const namesOf = (place: string) => fields.filter((field) => field.place === place).map(({ name }) => name);
+test("the events of the specification keep their fields", () => {
   expect(namesOf("ToolRequestedEventData")).toEqual(expect.arrayContaining(["tool", "args", "tool_call_id"]));
   expect(namesOf("ToolCompletedEventData")).toEqual(expect.arrayContaining(["tool", "result", "latency_ms"]));
   expect(namesOf("TokenEventData")).toContain("delta");
@@ -143,8 +148,6 @@ test.each([
   ["/v1/client_tokens", { agent_id: "agt_x", scopes: ["read"], expires_in: 60 }, "expires_in", "expires_in_seconds"],
   ["/v1/tools/:id/test", { arguments: {}, tool: "a" }, "tool", "name"],
 ])("a body of %p with the old name is a 400 that says the new one", async (path, body, param, name) => {
-  await using server = testApp();
-  const client = await server.client();
   const parameters = { type: "object", properties: {} };
   const tool = await client.post("/v1/tools", { name: "look", type: "client", parameters });
   const answer = await client.post(path.replace(":id", tool.body.id), body);
@@ -154,11 +157,10 @@ test.each([
 });
 
 test("a filter with an old name is a 400 that says the new one", async () => {
-  await using server = testApp();
-  const { status, body } = await (await server.client()).get("/v1/runs?duration_min=5");
+  const { status, body } = await client.get("/v1/runs?duration_min=5");
   expect([status, body.error.param]).toEqual([400, "duration_min"]);
   expect(body.error.message).toContain("`duration_ms_min`");
   // Where there is no such filter, the message names none.
-  const other = await (await server.client()).get("/v1/agents?duration_min=5");
+  const other = await client.get("/v1/agents?duration_min=5");
   expect(other.body.error.message).not.toContain("duration_ms_min");
 });
