@@ -39,10 +39,10 @@ test("a streamed run pauses for the client's tool, takes its output and continue
   expect(stream.response.headers.get("content-type")).toStartWith("text/event-stream");
   const { data: waiting } = await stream.until("run.requires_action");
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
-  expect(call).toMatchObject({ tool: tool.name, arguments: { city: "Oslo" }, needs: "output" });
+  expect(call).toMatchObject({ name: tool.name, arguments: { city: "Oslo" }, needs: "output" });
 
   const submitted = await server.post(`/v1/runs/${waiting.run_id}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, output: { sky: "clear" } }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: { sky: "clear" } }],
   });
   expect(submitted).toMatchObject({ status: 200, body: { status: "in_progress", required_action: null } });
 
@@ -60,7 +60,7 @@ test("submitting an output streams on from where the run waited", async () => {
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
 
   await using stream = await server.stream(`/v1/runs/${run.id}/submit_tool_outputs`, {
-    body: { tool_outputs: [{ tool_call_id: call.id, output: "clear" }], stream: true },
+    body: { tool_outputs: [{ tool_call_id: call.tool_call_id, output: "clear" }], stream: true },
   });
   const frames = await stream.rest();
   expect(frames.map(({ event }) => event)).toContain("tool.completed");

@@ -231,6 +231,6 @@ async function ended(id: string): Promise<Json> {
 /** Answers the only call of a run, as another person would. */
 async function answer(id: string, said: object): Promise<void> {
   const [call] = (await ended(id)).required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, ...said }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, ...said }];
   expect((await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs })).status).toBe(200);
 }

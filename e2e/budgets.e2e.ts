@@ -81,7 +81,7 @@ test("a run that is killed in the middle knows its spent amount and its elapsed 
   await server.kill9();
   await server.restart();
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, output: "x".repeat(400) }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "x".repeat(400) }];
   await using stream = await server.stream(`/v1/runs/${waiting.id}/submit_tool_outputs`, {
     body: { tool_outputs, stream: true },
   });

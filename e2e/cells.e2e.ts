@@ -95,7 +95,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     const { token } = await post(main, "/v1/client_tokens", key, {
       agent_id: agent.id,
       scopes: ["run"],
-      expires_in: 600,
+      expires_in_seconds: 600,
     });
     expect((await post(main, "/v1/runs?wait=60", token, { agent_id: agent.id, input: "by a token" })).output).toBe(
       "by a token",

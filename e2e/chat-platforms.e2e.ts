@@ -288,7 +288,7 @@ test.each(cases)(
         await waitUntil(async () => (await runs())[index]?.status === "requires_action");
         const { id } = (await runs())[index]!;
         const [call] = (await server.get(`/v1/runs/${id}`)).body.required_action.submit_tool_outputs.tool_calls;
-        const tool_outputs = [{ tool_call_id: call.tool_call_id ?? call.id, output: { celsius: 21 } }];
+        const tool_outputs = [{ tool_call_id: call.tool_call_id, output: { celsius: 21 } }];
         expect((await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs })).status).toBe(200);
         await waitUntil(() => api.posted.length > index);
       }

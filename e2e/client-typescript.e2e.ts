@@ -451,8 +451,8 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         for await (const { event, data } of shared) {
           if (event !== "run.requires_action") continue;
           const { tool_calls } = data.required_action.submit_tool_outputs;
-          const call = tool_calls.find(({ tool }: Json) => tool === "broken");
-          const tool_outputs = call && [{ tool_call_id: call.id, output: 1 }];
+          const call = tool_calls.find(({ name }: Json) => name === "broken");
+          const tool_outputs = call && [{ tool_call_id: call.tool_call_id, output: 1 }];
           if (call) await runnel.runs.submitToolOutputs(shared.runId, { tool_outputs });
         }
         return { run, streamed: stream.runId, text: stream.text, shared: shared.runId };

@@ -52,7 +52,7 @@ test("text typed in the playground when an approval arrives stays in its field, 
     await composer.focus();
     await page.keyboard.press("End");
     const [call] = await waitingCalls(agent);
-    await answer(agent, call.id);
+    await answer(agent, call.tool_call_id);
     await expect(title).toBeHidden();
     await expect(composer).toBeFocused();
   });
@@ -135,7 +135,7 @@ test("the field of an output keeps the caret when another client answers the cal
   await output.nth(1).click();
   await page.keyboard.type("1");
   const [call] = await waitingCalls(agent);
-  await answer(agent, call.id, { output: "elsewhere" });
+  await answer(agent, call.tool_call_id, { output: "elsewhere" });
   await expect(output).toHaveCount(1);
   await page.keyboard.type("23");
   await expect(output).toBeFocused();

@@ -70,7 +70,7 @@ async function read(server: Runnel, path: string): Promise<ParsedResponse> {
 }
 
 const answerOf = (run: Json) => ({
-  tool_outputs: [{ tool_call_id: run.required_action.submit_tool_outputs.tool_calls[0].id, output: "clear" }],
+  tool_outputs: [{ tool_call_id: run.required_action.submit_tool_outputs.tool_calls[0].tool_call_id, output: "clear" }],
 });
 
 onDisk("on a disk that is nearly full new runs are refused, and whatever ends or frees something goes on", async () => {

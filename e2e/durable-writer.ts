@@ -42,7 +42,7 @@ export async function serveWriter(server: Runnel) {
   });
   const tools = [{ type: "client", name: "take", description: "Takes.", parameters: { type: "object" } }];
   const streams = new Map<string, Stream>();
-  const waiting = ({ required_action }: Json): string => required_action.submit_tool_outputs.tool_calls[0].id;
+  const waiting = ({ required_action }: Json): string => required_action.submit_tool_outputs.tool_calls[0].tool_call_id;
 
   async function create(type: string): Promise<Stream> {
     const { body } = await server.post("/v1/runs?wait=60", { agent_id, input: "Go.", tools });

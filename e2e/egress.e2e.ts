@@ -236,7 +236,7 @@ describe("an address that now leads elsewhere than when its tool was created", (
         const [http, webhook, mcp, refreshed] = await Promise.all([
           server.post(`/v1/tools/${own.http}/test`, { arguments: {} }, key),
           server.post(`/v1/tools/${own.webhook}/test`, { arguments: {} }, key),
-          server.post(`/v1/tools/${own.mcp}/test`, { arguments: {}, tool: "ask" }, key),
+          server.post(`/v1/tools/${own.mcp}/test`, { arguments: {}, name: "ask" }, key),
           server.post(`/v1/tools/${own.mcp}/refresh`, {}, key),
         ]);
         for (const answer of [http, webhook, mcp]) {
@@ -339,7 +339,7 @@ describe("an address that now leads elsewhere than when its tool was created", (
         // A POST is not redirected: the redirect is an unusable response.
         const webhook = await server.post(`/v1/tools/${own.webhook}/test`, { arguments: {} }, key);
         expect(webhook.body.error).toMatchObject({ code: "http_error", message: "The tool returned status 302." });
-        const mcp = await server.post(`/v1/tools/${own.mcp}/test`, { arguments: {}, tool: "ask" }, key);
+        const mcp = await server.post(`/v1/tools/${own.mcp}/test`, { arguments: {}, name: "ask" }, key);
         expect(mcp.body).toMatchObject({ output: null, error: { code: "mcp_unreachable" } });
       }
       expect(await canaries.strangers()).toEqual([]);

@@ -37,7 +37,13 @@ const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo)
 
 async function makeToken(agent_id: string, more: Record<string, unknown> = {}): Promise<string> {
   const scopes = ["run", "read", "submit", "score", "upload"];
-  const made = await server.post("/v1/client_tokens", { agent_id, scopes, user_id: "ada", expires_in: 600, ...more });
+  const made = await server.post("/v1/client_tokens", {
+    agent_id,
+    scopes,
+    user_id: "ada",
+    expires_in_seconds: 600,
+    ...more,
+  });
   expect(made).toMatchObject({ status: 201 });
   return made.body.token;
 }
@@ -168,7 +174,7 @@ test("an answer continues where it was when the server is killed in the middle o
   const words = wordsOf(40);
   const agent_id = await createAgent(own, "half-40-10");
   model.hold();
-  const made = await own.post("/v1/client_tokens", { agent_id, scopes: ["run", "read"], expires_in: 600 });
+  const made = await own.post("/v1/client_tokens", { agent_id, scopes: ["run", "read"], expires_in_seconds: 600 });
   await open(page, agent_id, `token="${made.body.token}" server="${own.url}"`);
   await say(page, "Count.");
   await expect(chat(page).getByText(wordsOf(5))).toBeVisible();
@@ -310,7 +316,7 @@ test("a failure is explained in plain words, and an expired token is renewed whe
   );
   await looksWell(page, "failing-dark");
 
-  const tokens = [await makeToken(agent_id, { expires_in: 1 }), await makeToken(agent_id)];
+  const tokens = [await makeToken(agent_id, { expires_in_seconds: 1 }), await makeToken(agent_id)];
   given = async () => tokens.shift()!;
   await expect
     .poll(async () => (await server.get("/v1/runs", tokens[0])).body.error?.code)
@@ -493,7 +499,7 @@ test("a token that expires in the middle of an answer is replaced by the page, a
 }) => {
   const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
   const agent_id = await createScripted(server, [{ text: words, delta_ms: 100 }]);
-  const tokens = [await makeToken(agent_id, { expires_in: 2 }), await makeToken(agent_id)];
+  const tokens = [await makeToken(agent_id, { expires_in_seconds: 2 }), await makeToken(agent_id)];
   const renew = `document.querySelector("runnel-chat").addEventListener("token-expired", ({ target }) => {
     document.title = "renewed";
     target.setAttribute("token", "${tokens[1]}");

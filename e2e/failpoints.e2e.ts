@@ -284,7 +284,7 @@ async function startStage(point: string, kind: Kind) {
     if (calls.length === 0) return;
     call = calls[0].id;
     for (const asked of calls) if (!needs.includes(asked.needs)) needs.push(asked.needs);
-    const tool_outputs = calls.map(({ id: tool_call_id }) => ({ tool_call_id, output: "It happened." }));
+    const tool_outputs = calls.map(({ tool_call_id }) => ({ tool_call_id, output: "It happened." }));
     await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
   }
 

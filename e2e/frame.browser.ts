@@ -271,7 +271,7 @@ async function makeWaitingRun(): Promise<{ waiting: string; request: string; cal
   });
   const { body: run, headers } = await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  return { waiting: run.id, request: headers.get("x-request-id") ?? "", call: call.id };
+  return { waiting: run.id, request: headers.get("x-request-id") ?? "", call: call.tool_call_id };
 }
 
 async function makeFile(filename: string): Promise<string> {

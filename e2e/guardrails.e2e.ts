@@ -97,7 +97,7 @@ test("calls to the client and its outputs are checked on the way", async () => {
   expect(call.needs).toBe("approval");
   const answer = (more: object) =>
     server.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, ...more }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, ...more }],
     });
   expect((await answer({ decision: "approve" })).status).toBe(200);
   expect((await answer({ output: { said: secret } })).status).toBe(200);

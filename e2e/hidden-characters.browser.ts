@@ -133,7 +133,12 @@ test("the embedded chat names them too, and shows a link's target", async ({ bro
   const page = await browser.newPage({ ignoreHTTPSErrors: true }); // A page of another site, which calls this server.
   const { agent: agent_id } = await fill();
   const scopes = ["run", "read", "submit"];
-  const { body } = await server.post("/v1/client_tokens", { agent_id, scopes, user_id: "ada", expires_in: 600 });
+  const { body } = await server.post("/v1/client_tokens", {
+    agent_id,
+    scopes,
+    user_id: "ada",
+    expires_in_seconds: 600,
+  });
   shown = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title>
     <main><h1>Shop</h1><runnel-chat agent="${agent_id}" token="${body.token}" heading="${withBidiOverride("Shop")}"></runnel-chat></main>
     <script src="${server.url}/embed.js"></script>`;
@@ -237,7 +242,7 @@ async function fill(): Promise<Record<string, string>> {
   });
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
   await make(`/v1/runs/${run.id}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, decision: "approve" }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, decision: "approve" }],
   });
   await expect.poll(async () => (await server.get(`/v1/runs/${run.id}`)).body.status).toBe("completed");
   const waiting = await make("/v1/runs?wait=60", { agent_id: agent.id, input: withBidiOverride("Waits") });

@@ -137,7 +137,9 @@ describe.if(startPostgres.orSkipped("an upgrade of a cluster"))("the node of a c
 async function expectToFinish(server: Runnel, id: string): Promise<void> {
   const { body: run } = await server.get(`/v1/runs/${id}`);
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, output: 1 }] });
+  await server.post(`/v1/runs/${id}/submit_tool_outputs`, {
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: 1 }],
+  });
   await using stream = await server.stream(`/v1/runs/${id}/events`);
   await stream.rest();
   expect((await server.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: "Thank you." });

@@ -115,7 +115,7 @@ test.skipIf(Bun.which("nginx") === null)(
     const stream = await openStream((signal) => post("/v1/runs", body, {}, signal));
     const { data } = await stream.until("run.requires_action");
     const [call] = data.required_action.submit_tool_outputs.tool_calls;
-    const answers = { tool_outputs: [{ tool_call_id: call.id, output: "Yes." }] };
+    const answers = { tool_outputs: [{ tool_call_id: call.tool_call_id, output: "Yes." }] };
     expect((await post(`/v1/runs/${data.run_id}/submit_tool_outputs`, answers)).status).toBe(200);
     expect((await stream.until("run.completed")).data.output).toBe("Thank you.");
 

@@ -56,7 +56,7 @@ test("runs beside it are unharmed: one that makes progress, and one in the middl
     const { body: run } = await server.get(`/v1/runs/${healthy}`);
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
     return server.post(`/v1/runs/${healthy}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, output: 1 }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, output: 1 }],
     });
   };
   for (let kill = 1; kill <= 3; kill++) {

@@ -254,7 +254,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       expect(found.data.map(({ text }: Json) => text)).toEqual(["The office in Bergen is closed on Mondays."]);
     }
     const [client, approval] = waiting as [Json, Json];
-    const callOf = (run: Json) => run.required_action.submit_tool_outputs.tool_calls[0].id;
+    const callOf = (run: Json) => run.required_action.submit_tool_outputs.tool_calls[0].tool_call_id;
     await post(spare, `/v1/runs/${client.id}/submit_tool_outputs`, key, {
       tool_outputs: [{ tool_call_id: callOf(client), output: "yes" }],
     });

@@ -25,7 +25,9 @@ test("of 50 cancels among 50 answers to one run, one side wins, and every reques
     const run = await runToEnd(server, agent);
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
     const submit = (output: number) =>
-      server.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, output }] });
+      server.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
+        tool_outputs: [{ tool_call_id: call.tool_call_id, output }],
+      });
     const cancel = () => server.post(`/v1/runs/${run.id}/cancel`, {});
     const answers = await Promise.all(
       Array.from({ length: 100 }, async (_, index) => {
@@ -53,7 +55,7 @@ test("two identical answers at once are one answer, and both are told yes", asyn
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
   const run = await runToEnd(server, await createScripted(server, script, { tools: [tool.id] }));
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, output: { sky: "clear" } }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, output: { sky: "clear" } }];
   const both = await Promise.all(
     [1, 2].map(() => server.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs })),
   );

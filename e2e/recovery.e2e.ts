@@ -41,7 +41,7 @@ describe("after kill -9", () => {
     expect(found).toMatchObject({ status: "requires_action", required_action: run.required_action });
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
     await server.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, output: 1 }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, output: 1 }],
     });
     expect(await ended(server, run.id)).toMatchObject({ status: "completed", output: "Thank you." });
   });
@@ -122,7 +122,7 @@ describe("after kill -9", () => {
     const [call] = died.run.required_action.submit_tool_outputs.tool_calls;
     expect(call).toMatchObject({ needs: "reconcile" });
     await died.server.post(`/v1/runs/${died.run.id}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, output: { sky: "it was clear" } }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, output: { sky: "it was clear" } }],
     });
     const run = await ended(died.server, died.run.id);
     expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });

@@ -165,5 +165,7 @@ async function waitingRun(name: string, more: Json = {}): Promise<Json> {
 /** Answers the call that a run waits for. */
 async function answer({ id, required_action }: Json): Promise<void> {
   const [call] = required_action.submit_tool_outputs.tool_calls;
-  await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, output: 14 }] });
+  await server.post(`/v1/runs/${id}/submit_tool_outputs`, {
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: 14 }],
+  });
 }

@@ -84,7 +84,7 @@ describe("a backup", () => {
     await using stream = await server.stream(`/v1/runs/${begun.body.id}/events`);
     const { data } = await stream.until("run.requires_action");
     const [call] = data.required_action.submit_tool_outputs.tool_calls;
-    expect(call).toMatchObject({ needs: "reconcile", tool: tool.name });
+    expect(call).toMatchObject({ needs: "reconcile", name: tool.name });
     expect(tools.callsOf("/held")).toHaveLength(1);
   });
 

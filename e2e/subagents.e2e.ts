@@ -31,7 +31,7 @@ async function finish(server: Runnel, id: string): Promise<Json> {
     if (["completed", "failed", "cancelled"].includes(run.status)) return run;
     const [call] = run.required_action?.submit_tool_outputs.tool_calls ?? [];
     if (!call) continue;
-    const tool_outputs = [{ tool_call_id: call.id, output: "blue" }];
+    const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "blue" }];
     await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
   }
 }
@@ -137,9 +137,9 @@ test("a child's calls are listed once, on the parent, and answered in parts by i
     ].sort(),
   );
   const { data } = (await server.get("/v1/approvals")).body;
-  expect(data.map(({ id }: Json) => id).sort()).toEqual(calls.map(({ id }) => id).sort());
-  const answers = calls.map(({ id, needs }) =>
-    needs === "approval" ? { tool_call_id: id, decision: "approve" } : { tool_call_id: id, output: "blue" },
+  expect(data.map(({ id }: Json) => id).sort()).toEqual(calls.map(({ tool_call_id }) => tool_call_id).sort());
+  const answers = calls.map(({ tool_call_id, needs }) =>
+    needs === "approval" ? { tool_call_id, decision: "approve" } : { tool_call_id, output: "blue" },
   );
   const last = answers.pop();
   for (const answer of answers)

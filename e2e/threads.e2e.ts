@@ -107,7 +107,7 @@ test("runs that wait for their thread begin in their order, also when the proces
   for (const id of waiting) runs.push(await ended(server, id));
   expect(runs.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
   for (const [index, run] of runs.slice(1).entries())
-    expect(Date.parse(run.started_at)).toBeGreaterThanOrEqual(Date.parse(runs[index]!.ended_at));
+    expect(Date.parse(run.started_at)).toBeGreaterThanOrEqual(Date.parse(runs[index]!.completed_at));
   const { body } = await server.get(`/v1/threads/${thread_id}/messages?order=asc`);
   expect([...new Set(body.data.map(({ run_id }: Json) => run_id))]).toEqual([active, ...waiting]);
 });

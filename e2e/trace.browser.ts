@@ -549,7 +549,7 @@ async function finish(run: Json): Promise<Json> {
     if (!call) continue;
     const answer = call.needs === "approval" ? { decision: "approve" } : { output: { url: "1.jpg" } };
     await server.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, ...answer }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, ...answer }],
     });
   }
 }

@@ -49,7 +49,7 @@ const own = (name: string): string => readFileSync(inProject("e2e", name), "utf8
 const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 
 async function open(page: Page, agent: string, whole: boolean): Promise<void> {
-  const asked = { agent_id: agent, scopes: ["run", "read", "submit"], user_id: "ada", expires_in: 600 };
+  const asked = { agent_id: agent, scopes: ["run", "read", "submit"], user_id: "ada", expires_in_seconds: 600 };
   const { token } = (await server.post("/v1/client_tokens", asked)).body;
   const config = { url: server.url, agent, token, id: crypto.randomUUID(), whole };
   shown = `<!doctype html><meta charset="utf-8"><title>Chat</title><div id="chat"></div>

@@ -108,7 +108,7 @@ test("a fork changes values of variables, and keeps the others as they were reco
   const desk = await newDesk({ model: "test/script", model_settings: { script }, tools: [tool.id] });
   const variables = { customer: "Ann", days: 30 };
   const run = await make("/v1/runs?wait=60", { agent_id: desk.id, input: "Hello", variables });
-  const [{ id: tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
+  const [{ tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
   await make(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id, output: "shipped" }] });
   // The fork has the variables of the version that the run began with.
   await server.patch(`/v1/agents/${desk.id}`, { instructions: "Be brief.", variables: [] });

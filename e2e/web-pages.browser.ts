@@ -37,7 +37,7 @@ interface Visit {
 
 async function visitWith(script: object[], more: Record<string, unknown> = {}, lasts = 600): Promise<Visit> {
   const agent_id = await createScripted(server, script, more);
-  const token = await makeToken(agent_id, { expires_in: lasts });
+  const token = await makeToken(agent_id, { expires_in_seconds: lasts });
   return { url: server.url, token, agent_id };
 }
 
@@ -46,7 +46,7 @@ async function makeToken(agent_id: string, more: object): Promise<string> {
     agent_id,
     scopes: ["run", "read", "submit"],
     user_id: "ada",
-    expires_in: 600,
+    expires_in_seconds: 600,
     ...more,
   });
   expect(made).toMatchObject({ status: 201 });
@@ -145,7 +145,7 @@ test("a stream whose token expires says so, and another token resumes without a 
   expect(first.events.map(({ name }) => name)).toEqual(["run.created", "run.requires_action", "error"]);
   expect(JSON.parse(first.events.at(-1)!.data).error.code).toBe("client_token_expired");
 
-  const [{ id: tool_call_id }] = run.body.required_action.submit_tool_outputs.tool_calls;
+  const [{ tool_call_id }] = run.body.required_action.submit_tool_outputs.tool_calls;
   const token = await makeToken(visit.agent_id, {});
   const submitted = await page.evaluate(
     async ({ url, token, tool_call_id }) =>

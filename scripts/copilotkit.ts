@@ -54,7 +54,7 @@ try {
 }
 
 async function opened(by: Browser, agent: string, whole: boolean): Promise<Page> {
-  const asked = { agent_id: agent, scopes: ["run", "read", "submit"], user_id: "ada", expires_in: 600 };
+  const asked = { agent_id: agent, scopes: ["run", "read", "submit"], user_id: "ada", expires_in_seconds: 600 };
   const { token } = (await server.post("/v1/client_tokens", asked)).body;
   shown = `<!doctype html><meta charset="utf-8"><title>Chat</title><div id="chat" style="height: 90vh"></div>
     <script>window.config = ${JSON.stringify({ url: server.url, agent, token, whole })}</script>
@@ -98,7 +98,7 @@ async function callsAndAsks(by: Browser): Promise<void> {
   const { body } = await server.get(`/v1/runs?agent_id=${agent}&include=messages`);
   const [run, ...others] = body.data;
   expect(others).toEqual([]);
-  const calls = run.tool_calls.map(({ tool, output }: { tool: string; output: unknown }) => [tool, output]);
+  const calls = run.tool_calls.map(({ name, output }: { name: string; output: unknown }) => [name, output]);
   expect(calls).toEqual([
     ["near", { near: "Oslo" }],
     ["book", expect.objectContaining({ result: "booked" })],

@@ -470,14 +470,15 @@ export class RunnelChat extends HTMLElement {
     turn.pendingCalls = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
     this.#draw();
     const calls = turn.pendingCalls.filter(
-      ({ id, tool, needs }) => needs === "output" && Object.hasOwn(this.tools, tool) && !this.#answered.has(id),
+      ({ tool_call_id, name, needs }) =>
+        needs === "output" && Object.hasOwn(this.tools, name) && !this.#answered.has(tool_call_id),
     );
-    for (const { id } of calls) this.#answered.add(id);
+    for (const { tool_call_id } of calls) this.#answered.add(tool_call_id);
     const outputs = await Promise.all(
-      calls.map(async ({ id: tool_call_id, tool, arguments: args }) => {
+      calls.map(async ({ tool_call_id, name, arguments: args }) => {
         try {
           const plain: unknown = JSON.parse(JSON.stringify(args)); // The page gets plain JavaScript numbers.
-          return { tool_call_id, output: (await this.tools[tool]!(plain)) ?? null };
+          return { tool_call_id, output: (await this.tools[name]!(plain)) ?? null };
         } catch (error) {
           return { tool_call_id, output: String(error), is_error: true };
         }
@@ -606,15 +607,16 @@ export class RunnelChat extends HTMLElement {
       else if (part.state === "void") parts.get(part.key)?.node.remove();
     // A run's own events do not contain the calls of its subagents.
     const subagentCalls = turn.pendingCalls.filter(
-      ({ id }) => !view.parts.some((part) => part.kind === "tool" && part.id === id),
+      ({ tool_call_id }) => !view.parts.some((part) => part.kind === "tool" && part.id === tool_call_id),
     );
     for (const [key, { node }] of parts) {
-      if (!key.startsWith(belowKey) || subagentCalls.some(({ id }) => key === belowKey + id)) continue;
+      if (!key.startsWith(belowKey) || subagentCalls.some(({ tool_call_id }) => key === belowKey + tool_call_id))
+        continue;
       node.remove();
       parts.delete(key);
     }
-    for (const call of subagentCalls)
-      put(belowKey + call.id, call.id, () => this.#toolNode(turn, { ...call, args: call.arguments, state: "waiting" }));
+    for (const { tool_call_id: id, name: tool, arguments: args, needs } of subagentCalls)
+      put(belowKey + id, id, () => this.#toolNode(turn, { id, tool, args, needs, state: "waiting" }));
     for (const id of this.#answered)
       for (const key of [id, belowKey + id])
         for (const button of parts.get(key)?.node.querySelectorAll("button") ?? []) button.disabled = true;

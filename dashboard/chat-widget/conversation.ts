@@ -34,8 +34,8 @@ export interface ThreadMessage {
 
 /** A call that a run waits for, its own or a subagent's. */
 export interface PendingCall {
-  id: string;
-  tool: string;
+  tool_call_id: string;
+  name: string;
   arguments: unknown;
   needs: "output" | "approval" | "reconcile";
 }

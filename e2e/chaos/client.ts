@@ -148,7 +148,7 @@ export function createRunClient(shared: StormState, label: string, known: string
    */
   async function answer(calls: Json[]): Promise<void> {
     const some = random.chance(0.3) ? calls.slice(0, 1) : calls;
-    const tool_outputs = some.map(({ id: tool_call_id, needs }) => ({
+    const tool_outputs = some.map(({ tool_call_id, needs }) => ({
       tool_call_id,
       ...answerTo(tool_call_id, needs),
     }));
@@ -164,7 +164,7 @@ export function createRunClient(shared: StormState, label: string, known: string
   function take(answer: ParsedResponse | null, calls: Json[]): boolean {
     if (!answer) return false;
     if (answer.status !== 200) refusals.push(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    else claims.push(...calls.map((call) => ({ run_id: id!, call_id: call.id })));
+    else claims.push(...calls.map((call) => ({ run_id: id!, call_id: call.tool_call_id })));
     return true;
   }
 

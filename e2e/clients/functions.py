@@ -163,7 +163,7 @@ def blocking():
         agent = runnel.agents.create(name="Clerk", instructions="Help.", model="test/script", model_settings=script(turn))
         run = runnel.runs.run(agent, "Go", tools=[weather, find_order])
         assert run.output == "Done.", run
-        outputs = [(call.tool, call.status, call.output) for call in run.tool_calls]
+        outputs = [(call.name, call.status, call.output) for call in run.tool_calls]
         assert outputs[0] == ("weather", "completed", {"city": "Oslo", "celsius": 21}), outputs
         assert outputs[1][:2] == ("weather", "failed") and "Atlantis" in str(run.tool_calls[1].error), run.tool_calls
         assert outputs[2] == ("find_order", "completed", {"number": 4, "status": "open", "is_int": True}), outputs
@@ -176,7 +176,7 @@ def blocking():
         for event in stream:
             if event.event == "run.requires_action":
                 calls = event.data.required_action.submit_tool_outputs.tool_calls
-                answers = [{"tool_call_id": call.id, "output": 1} for call in calls if call.tool == "find_order"]
+                answers = [{"tool_call_id": call.tool_call_id, "output": 1} for call in calls if call.name == "find_order"]
                 if answers:
                     runnel.runs.submit_tool_outputs(stream.run_id, tool_outputs=answers)
         assert stream.text == "Done.", stream.text

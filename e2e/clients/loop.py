@@ -55,7 +55,7 @@ async def main():
         assert run.status == "completed" and run.output == "It is clear." and run.metadata == {"a": "b"}, run
         assert sorted(calls) == [("broken", "Rome"), ("weather", "Bern"), ("weather", "Oslo")], calls
         assert seen[0] == "run.created" and seen[-1] == "run.completed" and seen.count("run.requires_action") == 2, seen
-        outputs = {(call.tool, call.arguments.city): (call.status, call.output, call.error) for call in run.tool_calls}
+        outputs = {(call.name, call.arguments.city): (call.status, call.output, call.error) for call in run.tool_calls}
         assert outputs[names["weather"][0], "Oslo"][1] == {"city": "Oslo", "sky": "clear"}, outputs
         assert "No station in Rome." in str(outputs[names["broken"][0], "Rome"]), outputs
         assert "JSON serializable" in str(outputs[names["not_json"][0], "Graz"]), outputs
@@ -111,7 +111,7 @@ async def decided(runnel):
     asked = []
 
     def decide(call):
-        asked.append((call.tool, call.needs))
+        asked.append((call.name, call.needs))
         return {"decision": "reject", "reason": "Too much."}
 
     run = await runnel.runs.run(agent, "Pay.", decide=decide)

@@ -66,7 +66,7 @@ def main(runnel: Runnel) -> Optional[str]:
                     delta: str = event.data.delta
                     print(delta)
                 elif event.event == "run.requires_action":
-                    print(event.data.required_action.submit_tool_outputs.tool_calls[0].tool)
+                    print(event.data.required_action.submit_tool_outputs.tool_calls[0].name)
     except NotFoundError as error:
         print(error.request_id)
     except APIError as error:

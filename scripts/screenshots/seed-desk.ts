@@ -89,7 +89,7 @@ export async function seedDesk(make: Make, server: Runnel): Promise<DeskRuns> {
   /** Answers this many waiting calls of a run, one after the other. */
   const answered = async (run: Json, count: number): Promise<Json> => {
     if (!count) return run;
-    const [{ id, needs }] = run.required_action.submit_tool_outputs.tool_calls;
+    const [{ tool_call_id: id, needs }] = run.required_action.submit_tool_outputs.tool_calls;
     const outcome = needs === "approval" ? { decision: "approve" } : { output: { url: "https://example.com/1.jpg" } };
     await make(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: id, ...outcome }] });
     const now = () => server.get(`/v1/runs/${run.id}`).then(({ body }) => body);
@@ -135,4 +135,5 @@ async function until(ask: () => Promise<Json>, isWanted: (answer: Json) => boole
   throw new Error("What was to come did not come.");
 }
 
-const waitsFor = (run: Json): string | undefined => run.required_action?.submit_tool_outputs.tool_calls[0]?.id;
+const waitsFor = (run: Json): string | undefined =>
+  run.required_action?.submit_tool_outputs.tool_calls[0]?.tool_call_id;

@@ -99,7 +99,7 @@ async function seedSteered(make: Make, agentOf: AgentOf, until: Until, server: R
   await say(steering.id, "In kilograms, please.");
   const paused = await count();
   await make(`/v1/runs/${paused.id}/pause`, { reason: "Mara checks the number of the warehouse first." });
-  const [{ id: tool_call_id }] = paused.required_action.submit_tool_outputs.tool_calls;
+  const [{ tool_call_id }] = paused.required_action.submit_tool_outputs.tool_calls;
   const output = { packets: 14 };
   await make(`/v1/runs/${paused.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id, output }] });
   await say(paused.id, "In kilograms, please.");

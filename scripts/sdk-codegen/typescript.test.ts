@@ -63,7 +63,7 @@ async function program(): Promise<void> {
     const place: string | null = id;
     if (event === "token") { const text: string = data.delta; const kind: "output" | "reasoning" = data.kind; void [text, kind]; }
     else if (event === "run.failed") { const status: "failed" | "cancelled" = data.status; void status; }
-    else if (event === "run.requires_action") { const call: string | undefined = data.required_action.submit_tool_outputs.tool_calls[0]?.tool; void call; }
+    else if (event === "run.requires_action") { const call: string | undefined = data.required_action.submit_tool_outputs.tool_calls[0]?.name; void call; }
     void place;
   }
   const runs: List<import("runnel-sdk").RunListItem> = runnel.runs.list({ limit: 3, status: "failed", "created_at[gt]": "2026-01-01T00:00:00Z" });
@@ -76,7 +76,7 @@ async function program(): Promise<void> {
   if (tool.type === "agent") { const called: string = tool.agent_id; void called; }
   const run: Run = await runnel.runs.run(agent, "Hi", {
     tools: { weather: ({ city }: { city: string }) => city.length, clock: () => new Date(), later: async (args) => args.any },
-    decide: ({ tool }) => (tool === "pay" ? { decision: "reject", reason: "Too much." } : { decision: "approve" }),
+    decide: ({ name }) => (name === "pay" ? { decision: "reject", reason: "Too much." } : { decision: "approve" }),
     onEvent: (event) => { if (event.event === "token") event.data.delta satisfies string; },
     metadata: { a: "b" }, timeout_ms: 5000, signal,
   });

@@ -68,7 +68,7 @@ export async function startLoad(server: Runnel) {
 
   async function submit(): Promise<void> {
     const asked = expectStatus(await server.post("/v1/runs?wait=30", { agent_id: asker, input: "Go" }), 201);
-    const [{ id }] = asked.required_action.submit_tool_outputs.tool_calls;
+    const [{ tool_call_id: id }] = asked.required_action.submit_tool_outputs.tool_calls;
     const tool_outputs = [{ tool_call_id: id, output: { sky: "clear" } }];
     expectStatus(await server.post(`/v1/runs/${asked.id}/submit_tool_outputs`, { tool_outputs }), 200);
     remember(asked.id);

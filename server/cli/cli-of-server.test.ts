@@ -202,7 +202,7 @@ describe("a server", () => {
     const run = await post("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" });
     expect(run.status).toBe("requires_action");
     const following = runnel(["logs", "--run", run.id, "--follow", "--json", "--data-dir", data]);
-    const [{ id }] = run.required_action.submit_tool_outputs.tool_calls;
+    const [{ tool_call_id: id }] = run.required_action.submit_tool_outputs.tool_calls;
     await post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: id, output: "Yes" }] });
     const { code, out } = await following;
     const lines = out

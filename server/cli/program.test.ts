@@ -157,7 +157,7 @@ describe("models add", () => {
 
 describe("prepared answers to tool calls", () => {
   const { signal } = new AbortController();
-  const call = { id: "call_1", tool: "weather", arguments: {} };
+  const call = { tool_call_id: "call_1", name: "weather", arguments: {} };
 
   test("are found by the id of the call or the name of the tool; text that is not JSON is a string", async () => {
     const answers = readAnswers(['weather={"c":21}', "call_2=a=b"], ["weather=approve"]);
@@ -165,7 +165,7 @@ describe("prepared answers to tool calls", () => {
       tool_call_id: "call_1",
       output: { c: 21 },
     });
-    expect(await answerCall({ ...call, id: "call_2", needs: "output" }, answers, signal)).toMatchObject({
+    expect(await answerCall({ ...call, tool_call_id: "call_2", needs: "output" }, answers, signal)).toMatchObject({
       output: "a=b",
     });
     expect(await answerCall({ ...call, needs: "approval" }, answers, signal)).toMatchObject({ decision: "approve" });

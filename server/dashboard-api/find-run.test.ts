@@ -27,7 +27,7 @@ async function waitingRun(size = 1) {
   });
   const answer = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   const [call] = answer.body.required_action.submit_tool_outputs.tool_calls;
-  return { id: answer.body.id, request: answer.headers.get("x-request-id")!, call: call.id };
+  return { id: answer.body.id, request: answer.headers.get("x-request-id")!, call: call.tool_call_id };
 }
 
 const find = (id: string, environment = "test") =>

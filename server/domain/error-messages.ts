@@ -3,6 +3,24 @@
 /** Message for a name or an id of a thing that does not exist, such as "agent". */
 export const noSuch = (thing: string): string => `There is no such ${thing}.`;
 
+/** Names of parameters that were replaced, by the name that they had. */
+const replacedNames: Readonly<Record<string, string>> = {
+  expires_in: "expires_in_seconds",
+  tool: "name",
+  duration_min: "duration_ms_min",
+  duration_max: "duration_ms_max",
+  first_token_min: "first_token_ms_min",
+  first_token_max: "first_token_ms_max",
+};
+
+/** Message for an unknown parameter; names the one that replaced it, if there is such a parameter here. */
+export function unknownParameter(name: string, isKnown: (name: string) => boolean): string {
+  const replacement = Object.hasOwn(replacedNames, name) ? replacedNames[name] : undefined;
+  return replacement !== undefined && isKnown(replacement)
+    ? `${noSuch("parameter")} Its name is \`${replacement}\`.`
+    : noSuch("parameter");
+}
+
 export const missingParameter = "This parameter is required.";
 export const repeatedParameter = "This parameter is given twice.";
 export const onlySpaces = "Expected more than spaces.";

@@ -9,6 +9,22 @@ export const requiredAction = (calls: readonly ToolCall[], expiresAt: number): R
   submit_tool_outputs: { tool_calls: calls.flatMap((call) => requiredCalls(call, timestamp(expiresAt))) },
 });
 
+/** Returns a required action for clients: an entry refers to a call by `tool_call_id`. */
+export const requiredActionObject = ({ type, submit_tool_outputs }: RequiredAction) => ({
+  type,
+  submit_tool_outputs: { tool_calls: submit_tool_outputs.tool_calls.map(requiredCallObject) },
+});
+export type RequiredActionObject = ReturnType<typeof requiredActionObject>;
+
+/** Returns a required call for clients; the journal keeps it as `id` and `tool`. */
+export const requiredCallObject = ({ id, tool_id, tool, ...rest }: RequiredCall) => ({
+  tool_call_id: id,
+  tool_id,
+  name: tool,
+  ...rest,
+});
+export type RequiredCallObject = ReturnType<typeof requiredCallObject>;
+
 function requiredCalls(
   { id, tool_id, tool, arguments: args, needs, child }: ToolCall,
   expires_at: string,

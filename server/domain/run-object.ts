@@ -4,6 +4,7 @@ import { siblingId } from "./ids.ts";
 import type { ImageFacts } from "./model-call.ts";
 import { toolText } from "./prompt.ts";
 import { sourcesIn } from "./provider-items.ts";
+import { requiredActionObject } from "./required-action.ts";
 import { cancelError } from "./run-error.ts";
 import { type MessageMedia, toRequestInput } from "./run-input.ts";
 import { modelsOf } from "./run-models.ts";
@@ -35,7 +36,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     output_json: state.output_json ?? null,
     messages: state.messages.map((message) => messageObject(message, callOf)),
     tool_calls: state.calls.map(toolCallObject),
-    required_action: state.required_action,
+    required_action: state.required_action && requiredActionObject(state.required_action),
     usage: state.usage,
     error: state.status === "cancelled" ? cancelError(state.cancel_reason) : state.error,
     thread_id: run.thread_id,
@@ -56,7 +57,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     attempt: state.attempt,
     created_at: timestamp(state.created_at),
     started_at: timestampOrNull(state.started_at),
-    ended_at: timestampOrNull(state.ended_at),
+    completed_at: timestampOrNull(state.ended_at),
     timing: timingObject(state),
     expires_at: timestampOrNull(isOver(state.status) ? null : expiresAt),
     environment: run.environment,
@@ -65,11 +66,14 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
 }
 export type RunObject = ReturnType<typeof runObject>;
 
-/** Returns a run from the summary that was stored when its trace was deleted. */
-export const runOfSummary = (summary: string): RunObject => ({
-  timing: null,
-  ...parseExact<Omit<RunObject, "timing">>(summary),
-});
+/**
+ * Returns a run from the summary that was stored when its trace was deleted. In older summaries, `completed_at` is
+ * named `ended_at`.
+ */
+export function runOfSummary(summary: string): RunObject {
+  const { ended_at = null, ...run } = parseExact<Omit<RunObject, "timing"> & { ended_at?: string | null }>(summary);
+  return { timing: null, ...run, completed_at: run.completed_at ?? ended_at };
+}
 
 function timingObject(state: RunState): (Timing & { as_of: string }) | null {
   const { run } = state;
@@ -156,7 +160,7 @@ const toShown = ({ file_id, mime_type }: ImageFacts) => ({ file_id, mime_type })
 export const toolCallObject = (call: ToolCall) => ({
   id: call.id,
   tool_id: call.tool_id,
-  tool: call.tool,
+  name: call.tool,
   type: call.type,
   arguments: call.arguments,
   status: call.status,

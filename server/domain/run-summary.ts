@@ -1,4 +1,4 @@
-import type { RequiredAction } from "./run-event.ts";
+import type { RequiredActionObject } from "./required-action.ts";
 import { lastText } from "./run-input.ts";
 import type { RunObject } from "./run-object.ts";
 import { isLong, truncateResource } from "./truncate-resource.ts";
@@ -42,7 +42,7 @@ export function runSummary(
   return truncateResource({ ...rest, last_calls, ...(truncated.length > 0 && { truncated }) });
 }
 
-function withoutArguments(action: RequiredAction): RequiredAction {
+function withoutArguments(action: RequiredActionObject): RequiredActionObject {
   const tool_calls = action.submit_tool_outputs.tool_calls.map((call) => ({ ...call, arguments: {} }));
   return { ...action, submit_tool_outputs: { tool_calls } };
 }

@@ -8,16 +8,16 @@ export interface TracePause {
   /** When it began; null before that, and if the run went on or ended first. */
   paused_at: string | null;
   /** When the run went on, or ended. */
-  ended_at: string | null;
+  completed_at: string | null;
 }
 
 /** Adds what an entry says about the pauses of its run. */
 export function addPause(pauses: TracePause[], { at, event }: JournalEntry): void {
   const last = pauses.at(-1);
   if (event.type === "run.pause_requested")
-    pauses.push({ requested_at: timestamp(at), reason: event.reason, paused_at: null, ended_at: null });
-  else if (!last || last.ended_at !== null) return;
+    pauses.push({ requested_at: timestamp(at), reason: event.reason, paused_at: null, completed_at: null });
+  else if (!last || last.completed_at !== null) return;
   else if (event.type === "run.paused") last.paused_at = timestamp(at);
   else if (event.type === "run.resumed" || event.type === "run.pause_cancelled" || endsRun(event))
-    last.ended_at = timestamp(at);
+    last.completed_at = timestamp(at);
 }

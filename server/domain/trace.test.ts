@@ -31,7 +31,7 @@ test("a model call shows its new messages, output, cost and latency", () => {
     status: "completed",
     attempt: 1,
     started_at: "2026-01-01T00:00:00.010Z",
-    ended_at: "2026-01-01T00:00:00.020Z",
+    completed_at: "2026-01-01T00:00:00.020Z",
     latency_ms: 7,
     time_to_first_token_ms: 5,
     input: { earlier_messages: 0, messages: [{ role: "user", content: "Hello" }] },
@@ -79,7 +79,7 @@ test.each([
 });
 
 test("a step that is under way is in progress", () => {
-  expect(steps(created(), started(0))[0]).toMatchObject({ status: "in_progress", ended_at: null, output: null });
+  expect(steps(created(), started(0))[0]).toMatchObject({ status: "in_progress", completed_at: null, output: null });
 });
 
 test("a call with an unknown outcome stays unknown", () => {
@@ -130,7 +130,7 @@ test("a run that ended leaves no step open or waiting", () => {
     const ending = cancelledEvents(fold(entriesOf(...events)), null, 0, null);
     const list = steps(...events, ...ending);
     for (const step of list.slice(1)) expect(step.status).toBe("cancelled");
-    for (const step of list) expect([step.status, step.ended_at === null]).not.toContain("in_progress");
+    for (const step of list) expect([step.status, step.completed_at === null]).not.toContain("in_progress");
   }
 });
 
@@ -198,7 +198,7 @@ test("a guardrail's finding is a separate step, with its judge's usage", () => {
     input: found.guardrail,
     error: null,
     started_at: "2026-01-01T00:00:00.006Z",
-    ended_at: "2026-01-01T00:00:00.010Z",
+    completed_at: "2026-01-01T00:00:00.010Z",
     latency_ms: 4,
     usage: { ...usage, cost_usd: 0.25, estimated: false },
     model: "test/script",

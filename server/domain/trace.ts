@@ -39,7 +39,7 @@ export interface TraceStep {
   status: "in_progress" | "waiting" | CallStatus;
   attempt: number;
   started_at: string;
-  ended_at: string | null;
+  completed_at: string | null;
   latency_ms: number | null;
   time_to_first_token_ms: number | null;
   input: unknown;
@@ -226,7 +226,7 @@ const usageOf = ({ usage, cost_usd, estimated, cost_estimated }: Omit<ModelSpend
 /** Defaults of a step. */
 const withoutMore = {
   parent_id: null,
-  ended_at: null,
+  completed_at: null,
   latency_ms: null,
   time_to_first_token_ms: null,
   output: null,
@@ -280,7 +280,7 @@ function guardrailStep(event: GuardrailDecided, at: number, state: RunState): Tr
     tool_type: null,
     input_hash: null,
     started_at: timestamp(at - event.latency_ms),
-    ended_at: timestamp(at),
+    completed_at: timestamp(at),
     latency_ms: event.latency_ms,
     input: guardrail,
     output: { verdict, message, matches },
@@ -357,7 +357,7 @@ function compacted(step: TraceStep, event: ContextCompacted, state: RunState): v
 }
 
 function completeStep(step: TraceStep, event: StepCompleted, at: number): void {
-  step.ended_at = timestampOrNull(at);
+  step.completed_at = timestampOrNull(at);
   step.latency_ms = event.latency_ms;
   if (!stepKinds[event.step_type].isCall) {
     step.status = event.status;

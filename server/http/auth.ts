@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { noSuch, repeatedParameter, tooManyRequests } from "../domain/error-messages.ts";
+import { repeatedParameter, tooManyRequests, unknownParameter } from "../domain/error-messages.ts";
 import { AppError, type Fault } from "../domain/errors.ts";
 import { notFound } from "../domain/not-found.ts";
 import { type ClientScope, nameOf, type Permission, type Scope } from "../domain/scope.ts";
@@ -256,17 +256,21 @@ function refuseQuery(url: string, allowed: readonly string[]): void {
   const seenNames = new Set<string>();
   for (const name of cachedQuery(url).keys()) {
     const known = allowed.includes(name) || allowed.includes(name.replace(/\[.*\]$/s, "[*]"));
-    if (!known) faults.set(name, unknownParameter(name));
+    if (!known) faults.set(name, unknownQuery(name, allowed));
     else if (seenNames.has(name)) faults.set(name, fault(name, repeatedParameter));
     seenNames.add(name);
   }
   if (faults.size > 0) throw validationError([...faults.values()].slice(0, 100));
 }
 
-const unknownParameter = (name: string): Fault =>
+const unknownQuery = (name: string, allowed: readonly string[]): Fault =>
   name === ""
     ? { param: null, code: "unknown_parameter", message: "A query parameter has no name." }
-    : fault(name, noSuch("parameter"), "unknown_parameter");
+    : fault(
+        name,
+        unknownParameter(name, (other) => allowed.includes(other)),
+        "unknown_parameter",
+      );
 
 /** Reader of runs. A key may be limited to some agents; absent or null: all agents. */
 export interface Viewer extends Scope {

@@ -25,7 +25,8 @@ const places: [place: string, ask: (id: string) => Promise<{ status: number; bod
   ["session_id of a schedule", (session_id) => client.post("/v1/schedules", scheduleOf({ session_id }))],
   [
     "user_id of a client token",
-    (user_id) => client.post("/v1/client_tokens", { agent_id: agent, user_id, scopes: ["run"], expires_in: 60 }),
+    (user_id) =>
+      client.post("/v1/client_tokens", { agent_id: agent, user_id, scopes: ["run"], expires_in_seconds: 60 }),
   ],
   [
     "scope_id of an entry",

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await server.projects.update(shop.scope.project_id, { origins: [page] });
   await server.projects.update(stranger.scope.project_id, { origins: [other] });
   agent_id = (await shop.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
-  const made = await shop.post("/v1/client_tokens", { agent_id, scopes: ["run", "read"], expires_in: 600 });
+  const made = await shop.post("/v1/client_tokens", { agent_id, scopes: ["run", "read"], expires_in_seconds: 600 });
   token = made.body.token;
 });
 afterAll(() => server[Symbol.asyncDispose]());

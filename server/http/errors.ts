@@ -1,6 +1,6 @@
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import { ParseError, ValidationError } from "elysia";
-import { missingParameter, noSuch } from "../domain/error-messages.ts";
+import { missingParameter, unknownParameter } from "../domain/error-messages.ts";
 import { AppError, type Fault } from "../domain/errors.ts";
 import { namedInPaths } from "../domain/fields.ts";
 import { notFound } from "../domain/not-found.ts";
@@ -130,7 +130,11 @@ function toFault(fitting: SchemaError): Fault {
   if (message === "Unexpected property")
     return schema.patternProperties
       ? fault(param, "This name is empty or too long.")
-      : fault(param, noSuch("parameter"), "unknown_parameter");
+      : fault(
+          param,
+          unknownParameter(nameOf(path), (name) => isPropertyOf(schema, name)),
+          "unknown_parameter",
+        );
   if (message === "Expected required property") return fault(param, missingParameter, "required");
   const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
   if (choices?.every((choice) => typeof choice === "string"))
@@ -141,6 +145,11 @@ function toFault(fitting: SchemaError): Fault {
   if (schema.pattern === namedInPaths) return fault(param, otherIdExpected);
   return fault(param, sentence(message));
 }
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+const isPropertyOf = ({ properties }: Record<string, unknown>, name: string): boolean =>
+  isRecord(properties) && Object.hasOwn(properties, name);
 
 /** Message for an id chosen by the client that is refused. */
 export const otherIdExpected = 'Expected another id than "." or "..".';

@@ -141,7 +141,7 @@ const tokens = Promise.all(
     await server.projects.update(client.scope.project_id, { limits: unlimited });
     const agent = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
     const limits = { requests_per_minute: 10_000, run_creations_per_minute: 10_000 };
-    const made = { agent_id: agent.body.id, scopes: [scope], expires_in: 3600, limits };
+    const made = { agent_id: agent.body.id, scopes: [scope], expires_in_seconds: 3600, limits };
     return [scope, (await client.post("/v1/client_tokens", made)).body.token as string] as const;
   }),
 );

@@ -204,7 +204,11 @@ async function* tokensFor(kind: KindName, id: string): AsyncGenerator<Pick<Clien
     { agent_id: run.agent_id, run_id: run.id },
   ];
   for (const bound of others) {
-    const made = await owner.post("/v1/client_tokens", { ...bound, scopes: [...clientScopes], expires_in: 600 });
+    const made = await owner.post("/v1/client_tokens", {
+      ...bound,
+      scopes: [...clientScopes],
+      expires_in_seconds: 600,
+    });
     expect(made.status).toBe(201);
     yield { key: { id: "", secret: made.body.token } };
   }

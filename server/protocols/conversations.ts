@@ -1,7 +1,7 @@
 import { unaskedCall } from "../domain/error-messages.ts";
 import { AppError, isRefusal, tolerate } from "../domain/errors.ts";
 import { notFound, orNull } from "../domain/not-found.ts";
-import type { RequiredCall } from "../domain/run-event.ts";
+import { type RequiredCallObject, requiredActionObject } from "../domain/required-action.ts";
 import type { MessageRole } from "../domain/run-input.ts";
 import type { ToolAnswer } from "../domain/submit.ts";
 import { mayAnswer, mayRun, mayUse } from "../http/auth.ts";
@@ -271,7 +271,7 @@ export function createConversations({
     /** Journal position after which the client reads the result. */
     from: number;
     /** Calls that the client was asked about up to there. */
-    asked: RequiredCall[];
+    asked: RequiredCallObject[];
   }> {
     // The trace was deleted, so no result is left to stream.
     if (requireRun(talk, runId).summary !== null)
@@ -286,12 +286,12 @@ export function createConversations({
   }
 
   /** Returns the position of the last question about these calls, also one of a descendant: the result follows it. */
-  function placeOf(runId: string, answers: readonly ToolAnswer[]): { from: number; asked: RequiredCall[] } {
-    const isAnswered = ({ id, needs }: RequiredCall): boolean =>
+  function placeOf(runId: string, answers: readonly ToolAnswer[]): { from: number; asked: RequiredCallObject[] } {
+    const isAnswered = ({ tool_call_id: id, needs }: RequiredCallObject): boolean =>
       answers.some(({ tool_call_id, decision }) => tool_call_id === id && needs !== (decision ? "output" : "approval"));
     const questions = [...entriesOf(runId)].flatMap(({ seq, event }) =>
       event.type === "run.requires_action"
-        ? [{ seq, calls: event.required_action.submit_tool_outputs.tool_calls }]
+        ? [{ seq, calls: requiredActionObject(event.required_action).submit_tool_outputs.tool_calls }]
         : [],
     );
     const last = questions.findLastIndex(({ calls }) => calls.some(isAnswered));

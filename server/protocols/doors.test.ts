@@ -145,7 +145,7 @@ describe("a door", () => {
 
   const tokenFor = async (agent_id: string, scopes: readonly ClientScope[], more: object = {}) => {
     const limits = { requests_per_minute: 10_000, run_creations_per_minute: 10_000 };
-    return (await made(owner, "/v1/client_tokens", { agent_id, scopes, expires_in: 600, limits, ...more }))
+    return (await made(owner, "/v1/client_tokens", { agent_id, scopes, expires_in_seconds: 600, limits, ...more }))
       .token as string;
   };
 
@@ -228,7 +228,7 @@ describe("a client token that is over in the middle of a stream", () => {
     });
     const scopes = [...clientScopes];
     const limits = { requests_per_minute: 100, run_creations_per_minute: 100 };
-    const asked = { agent_id: agent.id, user_id: "ada", scopes, limits, expires_in: 60 };
+    const asked = { agent_id: agent.id, user_id: "ada", scopes, limits, expires_in_seconds: 60 };
     const { token } = await made(keeper, "/v1/client_tokens", asked);
     const begin = (name: string, { path, body, headers }: Sent) => {
       const by = { authorization: `Bearer ${token}`, accept: "application/json, text/event-stream" };
@@ -367,7 +367,7 @@ describe("a thing of others", () => {
       const asked = {
         agent_id: what === "agent" || what === "tool" ? mine.agent : theirs.agent,
         scopes: [...clientScopes],
-        expires_in: 600,
+        expires_in_seconds: 600,
         limits,
       };
       for (const to of [{ user_id: "bob" }, { thread_id: mine.thread }]) {

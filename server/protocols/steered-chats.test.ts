@@ -339,7 +339,7 @@ describe("AG-UI", () => {
 
   test("a message of a client token comes without the context of the page, which the run has already", async () => {
     const { owner, agent } = await opened([slow, { text: "Five." }]);
-    const asked = { agent_id: agent, scopes: ["run", "read", "submit"], expires_in: 600, user_id: "ada" };
+    const asked = { agent_id: agent, scopes: ["run", "read", "submit"], expires_in_seconds: 600, user_id: "ada" };
     const { token } = (await owner.post("/v1/client_tokens", asked)).body;
     const by = { authorization: `Bearer ${token}` };
     const context = [{ description: "Where", value: "Oslo" }];

@@ -68,7 +68,7 @@ describe("the budget of POST /v1/runs", () => {
     const waiting = await run(client, agent_id, { budget: { max_tool_calls: 2 } });
     expect(waiting).toMatchObject({ status: "requires_action", usage: { tool_calls: 2 } });
     const tool_outputs = waiting.required_action.submit_tool_outputs.tool_calls.map(
-      ({ id: tool_call_id, needs }: { id: string; needs: string }) =>
+      ({ tool_call_id, needs }: { tool_call_id: string; needs: string }) =>
         needs === "approval" ? { tool_call_id, decision: "reject" } : { tool_call_id, output: 1 },
     );
     await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs, stream: true });
@@ -142,7 +142,7 @@ describe("the cost of a run", () => {
 
 /** Returns the finished run, after submitting an answer. */
 async function goOn(client: Client, { id, required_action }: Answer["body"]): Promise<Answer["body"]> {
-  const tool_outputs = [{ tool_call_id: required_action.submit_tool_outputs.tool_calls[0].id, output: 1 }];
+  const tool_outputs = [{ tool_call_id: required_action.submit_tool_outputs.tool_calls[0].tool_call_id, output: 1 }];
   await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs, stream: true });
   return (await client.get(`/v1/runs/${id}`)).body;
 }
@@ -301,7 +301,7 @@ describe("the wall time of a run", () => {
     const [call] = required_action!.submit_tool_outputs.tool_calls;
     const began = at;
     at += 10_000;
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
     const resumed = fixture.journal.read(id).find(({ event }) => event.type === "run.resumed");
     expect(resumed!.at - began).toBe(10_000);
     expect((await fixture.settled(id)).status).toBe("completed");
@@ -318,7 +318,7 @@ describe("the wall time of a run", () => {
     expect(fixture.runs.expiry(wall.id)).toBe(begun + 60_000);
     at += 30_000;
     const [call] = required_action!.submit_tool_outputs.tool_calls;
-    await fixture.service.submit(fixture.scope, wall.id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.service.submit(fixture.scope, wall.id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
     expect(fixture.runs.expiry(wall.id)).toBe(begun + 60_000);
     const tight = await fixture.start([{ text: "word ".repeat(1000), delta_ms: 2 }], {
       run: { timeout_ms: 20, budget: { max_wall_ms: 60_000 } },

@@ -195,7 +195,7 @@ describe("deletion", () => {
     const [deepest, child] = fixture.runs.below(id) as [string, string];
     for (const each of [id, child, deepest])
       expect(await refusalOf(fixture.runs.remove(fixture.author, each))).toBe("run_not_terminal");
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
     await fixture.settled(id);
     await fixture.runs.remove(fixture.author, id);
     expect([id, child, deepest].map((each) => fixture.journal.head(each))).toEqual([null, null, null]);
@@ -208,7 +208,7 @@ describe("deletion", () => {
     const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
     const done = fixture.runs.below(id).find((each) => each !== call!.run_id)!;
     expect(await refusalOf(fixture.runs.remove(fixture.author, done))).toBe("run_not_terminal");
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
     await fixture.settled(id);
     expect(await refusalOf(fixture.runs.remove(fixture.author, done))).toBeNull();
   });

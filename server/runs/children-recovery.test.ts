@@ -35,7 +35,7 @@ async function toTheEnd(fixture: Fixture, id: string) {
     const [call] = run.required_action!.submit_tool_outputs.tool_calls;
     const answer =
       call!.needs === "approval" ? { decision: "approve" as const } : { output: `answer to ${call!.needs}` };
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, ...answer }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, ...answer }]);
   }
 }
 

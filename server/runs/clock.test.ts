@@ -79,7 +79,7 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
     const times = entries.map(({ at }) => at);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     for (const { event } of entries) if ("latency_ms" in event) expect(event.latency_ms).toBeWithin(0, hour);
-    expect(Date.parse(run.ended_at!)).toBeGreaterThanOrEqual(Date.parse(run.created_at));
+    expect(Date.parse(run.completed_at!)).toBeGreaterThanOrEqual(Date.parse(run.created_at));
     arrived = Promise.withResolvers();
     release = Promise.withResolvers();
   });
@@ -92,7 +92,7 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
       if (!required_action) return null;
       fixture.set(jump);
       const [call] = required_action.submit_tool_outputs.tool_calls;
-      await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+      await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
       const run = await fixture.settled(id);
       return run.output?.includes("word word") ? run : null;
     });

@@ -97,7 +97,7 @@ describe.each(connectionProviders)("%s", (provider) => {
     expect(calls).toBe(0);
     expect([run.status, run.output]).toEqual(["completed", "I was cut off."]);
     expect(run.tool_calls).toHaveLength(count);
-    expect(run.tool_calls[0]).toMatchObject({ tool: "wipe", status: "failed", error: { code: "answer_cut_off" } });
+    expect(run.tool_calls[0]).toMatchObject({ name: "wipe", status: "failed", error: { code: "answer_cut_off" } });
     expect(run.usage.tool_calls).toBe(0);
     const [answer, call] = trace.steps;
     expect(answer).toMatchObject({ type: "model_call", finish_reason: "length" });

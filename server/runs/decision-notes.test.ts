@@ -50,7 +50,7 @@ async function begun(owner: Client, agent_id: string, start: object = {}): Promi
   const { body: run } = await owner.post("/v1/runs?wait=60", { agent_id, input: "Go.", ...start });
   expect(run.status).toBe("requires_action");
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  return { owner, agent_id, run_id: run.id, call_id: call.id };
+  return { owner, agent_id, run_id: run.id, call_id: call.tool_call_id };
 }
 
 const submission = ({ run_id }: Asked) => `/runs/${run_id}/submit_tool_outputs`;
@@ -106,7 +106,7 @@ const ways: Record<string, (word: Word) => Promise<Decided>> = {
   },
   async "a client token"(word) {
     const { owner, agent_id } = await agentOf();
-    const made = { agent_id, scopes: ["run", "read", "submit"], expires_in: 600 };
+    const made = { agent_id, scopes: ["run", "read", "submit"], expires_in_seconds: 600 };
     const { body: token } = await owner.post("/v1/client_tokens", made);
     const asked = await begun(owner, agent_id, { user_id: token.user_id });
     const authorization = `Bearer ${token.token}`;
@@ -299,11 +299,11 @@ test.each([
     const run = await fixture.settled(id);
     const [call] = run.required_action!.submit_tool_outputs.tool_calls;
     expect(call!.needs).toBe("reconcile");
-    await fixture.service.submit(fixture.author, id, [{ tool_call_id: call!.id, ...answer }]);
+    await fixture.service.submit(fixture.author, id, [{ tool_call_id: call!.tool_call_id, ...answer }]);
     await fixture.settled(id);
     const noted = fixture.db.sqlite.query("SELECT action, target_id, details FROM audit_log").all();
     expect(noted).toEqual([
-      { action, target_id: call!.id, details: expect.stringContaining('"outcome_unknown":true') },
+      { action, target_id: call!.tool_call_id, details: expect.stringContaining('"outcome_unknown":true') },
     ]);
   } finally {
     receiver.stop(true);

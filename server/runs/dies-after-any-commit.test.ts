@@ -56,7 +56,7 @@ async function toTheEnd(fixture: Fixture, id: string) {
     if (run.status !== "requires_action") return run;
     const { tool_calls } = run.required_action!.submit_tool_outputs;
     const answers = tool_calls.map(
-      ({ id: tool_call_id, needs }): ToolAnswer =>
+      ({ tool_call_id, needs }): ToolAnswer =>
         needs === "approval" ? { tool_call_id, decision: "approve" } : { tool_call_id, output: `answer to ${needs}` },
     );
     await fixture.service.submit(fixture.scope, id, answers);
@@ -418,7 +418,7 @@ for (const [name, shape] of Object.entries(shapes))
       for (const call of run.tool_calls.filter(({ type }) => type !== "tool_search")) {
         const now = requests.filter(({ key }) => key === call.id).length;
         const then = unsure.some((one) => one.id === call.id) ? 1 : 0;
-        const repeatable = shape.repeats || call.tool === "safe";
+        const repeatable = shape.repeats || call.name === "safe";
         if (!repeatable) expect(now + then).toBeLessThanOrEqual(1);
         else if (then) expect(now).toBe(1);
       }

@@ -113,7 +113,7 @@ test("an image deleted while its run waits is not sent again, and its model is t
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
   expect((await client.delete(`/v1/files/${image.id}`)).status).toBe(200);
   await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, output: 1 }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: 1 }],
     stream: true,
   });
   expect((await client.get(`/v1/runs/${waiting.id}`)).body.status).toBe("completed");

@@ -61,7 +61,7 @@ const columns: Record<string, (run: RunItem) => unknown> = {
   user_id: ({ user_id }) => user_id,
   thread_id: ({ thread_id }) => thread_id,
   created_at: ({ created_at }) => created_at,
-  ended_at: ({ ended_at }) => ended_at,
+  completed_at: ({ completed_at }) => completed_at,
   input: ({ input }) => (typeof input === "string" ? input : JSON.stringify(input)),
   output: ({ output }) => output,
   error_code: ({ error }: Pick<RunObject, "error">) => error?.code,

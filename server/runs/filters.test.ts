@@ -87,11 +87,11 @@ test("runs are found by time to first token, in the buckets of analytics", async
   const counted = data.map(({ name }: { name: string }) => Number(name));
   expect(counted.length).toBeGreaterThan(0);
   const found = await Promise.all(
-    counted.map((from: number) => list(`first_token_min=${from}&first_token_max=${from}`)),
+    counted.map((from: number) => list(`first_token_ms_min=${from}&first_token_ms_max=${from}`)),
   );
   expect(new Set(found.flat())).toEqual(new Set([dear, cheap]));
-  expect(await list("first_token_min=0")).toEqual([dear, cheap]);
-  expect(await list("first_token_min=600000000")).toEqual([]);
+  expect(await list("first_token_ms_min=0")).toEqual([dear, cheap]);
+  expect(await list("first_token_ms_min=600000000")).toEqual([]);
 });
 
 test("runs are found by their metadata at once, indexed or not", async () => {
@@ -102,9 +102,9 @@ test("runs are found by their metadata at once, indexed or not", async () => {
 
 test("runs are found by cost and duration, and sorted by both", async () => {
   expect(await list("sort=duration&order=desc&limit=1")).toEqual([dear]);
-  expect(await list("duration_min=5000")).toEqual([dear]);
-  expect(await list("duration_min=5&duration_max=10&status=completed")).toContain(cheap);
-  expect(await list("duration_max=10&duration_min=11")).toEqual([]);
+  expect(await list("duration_ms_min=5000")).toEqual([dear]);
+  expect(await list("duration_ms_min=5&duration_ms_max=10&status=completed")).toContain(cheap);
+  expect(await list("duration_ms_max=10&duration_ms_min=11")).toEqual([]);
   expect((await list("sort=cost")).slice(0, 2)).toEqual([dear, cheap]);
   expect(await list(`sort=cost&limit=1&starting_after=${dear}`)).toEqual([cheap]);
   expect(await list(`sort=cost&q=${word}&limit=2`)).toEqual([dear, cheap]);
@@ -125,9 +125,9 @@ test("runs are found by their scores as soon as they are scored", async () => {
 test.each([
   "cost_min=x",
   "cost_min=-1",
-  "duration_min=0x10",
+  "duration_ms_min=0x10",
   "api_key_id=x",
-  "first_token_max=-1",
+  "first_token_ms_max=-1",
   "sort=name",
   "error_code=none",
   "q=",

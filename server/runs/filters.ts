@@ -35,10 +35,10 @@ export const runFilters = {
   api_key_id: about("Only runs that this API key started, with their subagent runs.", idOf("api_key")),
   cost_min: amount("Minimum cost, in USD."),
   cost_max: amount("Maximum cost, in USD."),
-  duration_min: amount("Minimum duration, waiting not included, in milliseconds."),
-  duration_max: amount("Maximum duration, waiting not included, in milliseconds."),
-  first_token_min: amount("Minimum time to first token of a model call, in milliseconds; accurate to a sixteenth."),
-  first_token_max: amount("Maximum time to first token of a model call, in milliseconds; accurate to a sixteenth."),
+  duration_ms_min: amount("Minimum duration, waiting not included, in milliseconds."),
+  duration_ms_max: amount("Maximum duration, waiting not included, in milliseconds."),
+  first_token_ms_min: amount("Minimum time to first token of a model call, in milliseconds; accurate to a sixteenth."),
+  first_token_ms_max: amount("Maximum time to first token of a model call, in milliseconds; accurate to a sixteenth."),
   score: Type.String({ minLength: 1, maxLength: 64, description: "Only runs with a score of this name." }),
   score_min: Type.Number({ description: "Minimum value of a score, or of this `score`." }),
   score_max: Type.Number({ description: "Maximum value of a score, or of this `score`." }),
@@ -53,7 +53,7 @@ export const runSort = {
 };
 
 const extra = ["q", "tool", "error_code", "api_key_id", "score"] as const;
-const bounds = ["cost", "duration", "first_token", "score"] as const;
+const bounds = ["cost", "duration_ms", "first_token_ms", "score"] as const;
 
 /** A parsed query for runs. */
 export interface RunQuery {
@@ -82,7 +82,7 @@ export function readRunQuery(url: string, scope: Scope, moreFilters: Parameters<
   >;
   for (const name of [...extra, ...bounds.flatMap((each) => [`${each}_min`, `${each}_max`])]) delete filters[name];
   const column = sorts[sort];
-  const { cost, duration, first_token: first } = ranges;
+  const { cost, duration_ms: duration, first_token_ms: first } = ranges;
   const facets = [
     ...(extraValues.tool === null ? [] : [facetWord("tool", extraValues.tool)]),
     ...(extraValues.error_code === null ? [] : [facetWord("error_code", extraValues.error_code)]),

@@ -274,7 +274,7 @@ describe("a guardrail on tool calls", () => {
     const redacted = await live(fixture, { script, guardrails: [terms("redact", "tool_call")], tools });
     expect(redacted.run).toMatchObject({
       status: "completed",
-      tool_calls: [{ tool: "unknown_tool", status: "failed" }],
+      tool_calls: [{ name: "unknown_tool", status: "failed" }],
     });
     const blocked = await live(fixture, { script, guardrails: [terms("block", "tool_call")], tools });
     expect(blocked.run).toMatchObject(blockedBy("blocked_terms", "tool_call"));
@@ -292,7 +292,7 @@ describe("a guardrail on tool calls", () => {
     expect(decided).toMatchObject([{ verdict: "approval_required" }]);
     const [call] = run.required_action!.submit_tool_outputs.tool_calls;
     expect(call).toMatchObject({ needs: "approval" });
-    const approve = { tool_call_id: call!.id, decision: "approve" as const };
+    const approve = { tool_call_id: call!.tool_call_id, decision: "approve" as const };
     const cat = fixture.service.submit(fixture.author, id, [{ ...approve, arguments: { q: "cat" } }]);
     expect(await cat.catch(({ code, param }) => ({ code, param }))).toEqual({
       code: "validation_failed",

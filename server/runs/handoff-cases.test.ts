@@ -21,7 +21,7 @@ function requestsOf({ journal, scope }: Fixture, id: string) {
 }
 const answer = async (fixture: Fixture, id: string, output: unknown = "ok") => {
   const [call] = fixture.runs.get(fixture.scope, id).required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output }]);
 };
 const handoffsIn = (fixture: Fixture, id: string): number =>
   fixture.journal.read(id).filter(({ event }) => event.type === "handoff.completed").length;

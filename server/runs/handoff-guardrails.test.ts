@@ -39,7 +39,7 @@ async function handedOver(
   );
   const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
   for (const content of sent) await fixture.service.steer(fixture.author, id, { content });
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: "3 orders" }]);
   return { id, run: await fixture.settled(id) };
 }
 
@@ -120,7 +120,7 @@ test("a message that comes while a handoff is made is checked by the rules of th
   beforeWrite = () => fixture.service.steer(fixture.author, id, { content: "It is the IBAN." });
   // The answer is one write, the handoff the next.
   left = 2;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: "3 orders" }]);
   expect((await fixture.settled(id)).status).toBe("completed");
   const types = fixture.journal.read(id).map(({ event }) => event.type);
   expect(types.filter((type) => type === "run.steered" || type === "handoff.completed")).toEqual([

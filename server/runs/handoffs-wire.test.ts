@@ -49,7 +49,7 @@ test.each<ConnectionProvider>(["openai", "anthropic", "google", "openai_compatib
     });
     const { body: waiting } = await client.post("/v1/runs?wait=60", { agent_id, input: "Money." });
     const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
-    const tool_outputs = [{ tool_call_id: call.id, output: "3 orders" }];
+    const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "3 orders" }];
     await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs });
     expect(await settledRun(server, client, waiting.id)).toMatchObject({ status: "completed", output: "It is paid." });
     expect(requests.map(({ request }) => request.headers.get("x-team"))).toEqual(["desk", "desk", null]);

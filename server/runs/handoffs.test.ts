@@ -92,7 +92,7 @@ describe("a handoff", () => {
     );
     const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
     first = async () => {
-      await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+      await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: "3 orders" }]);
       await fixture.until(id, ({ event }) => event.type === "handoff.completed");
     };
     await fixture.service.steer(fixture.author, id, { content: "It goes to the IBAN." });
@@ -113,7 +113,7 @@ describe("a handoff", () => {
     const waiting = await fixture.settled(id);
     await fixture.service.steer(fixture.author, id, { content: "Be quick." });
     const [call] = waiting.required_action!.submit_tool_outputs.tool_calls;
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: "3 orders" }]);
     expect(await fixture.settled(id)).toMatchObject({ status: "completed", last_agent_id: "agt_refunds" });
     expect(shown(requestsOf(fixture, id)[1]!.messages)).toContain("user: Be quick.");
   });
@@ -134,7 +134,7 @@ describe("a handoff", () => {
     const [call] = waiting.required_action!.submit_tool_outputs.tool_calls;
     const sent = fixture.service.steer(fixture.author, id, { content: "Be quick." });
     expect(await rejection(sent)).toMatchObject({ code: "run_not_steerable" });
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: "3 orders" }]);
     const run = await fixture.settled(id);
     expect([run.status, run.error?.code]).toEqual(["failed", "max_turns_exceeded"]);
     expect(run.tool_calls.flatMap(({ error }) => error?.code ?? [])).toEqual(["too_many_handoffs"]);
@@ -176,8 +176,8 @@ describe("a handoff", () => {
     );
     const waiting = await fixture.settled(id);
     const calls = waiting.required_action!.submit_tool_outputs.tool_calls;
-    expect(calls.map((call) => call.tool)).toEqual(["look"]);
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: calls[0]!.id, output: "3 orders" }]);
+    expect(calls.map((call) => call.name)).toEqual(["look"]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: calls[0]!.tool_call_id, output: "3 orders" }]);
     expect(await fixture.settled(id)).toMatchObject({ status: "completed", last_agent_id: "agt_refunds" });
     expect(shown(requestsOf(fixture, id)[1]!.messages)).toEqual([
       "system: You are agt_refunds.",
@@ -262,7 +262,7 @@ test.each(filters)("with the filter %j, what goes along is whole: no result with
     },
   });
   const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "3 orders" }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: "3 orders" }]);
   await fixture.settled(id);
   expect(shown(requestsOf(fixture, id).at(-1)!.messages)).toEqual(["system: You are agt_refunds.", ...told]);
 });

@@ -49,7 +49,7 @@ async function begin(client: Client, agent_id: string, more: object = {}): Promi
 /** Lets a run read its skill. Returns what it read, or the code of the error. */
 async function finish(client: Client, id: string): Promise<string> {
   const { body } = await client.get(`/v1/runs/${id}`);
-  const [{ id: tool_call_id }] = body.required_action.submit_tool_outputs.tool_calls;
+  const [{ tool_call_id }] = body.required_action.submit_tool_outputs.tool_calls;
   const tool_outputs = [{ tool_call_id, output: "on" }];
   await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs, stream: true });
   return await readBy(client, id);
@@ -123,7 +123,7 @@ test("a deleted skill stays for the agents that a run may be handed over to", as
   await server.sweep();
   await finish(client, run);
   const { tool_calls } = (await client.get(`/v1/runs/${run}`)).body;
-  expect(tool_calls.map(({ tool, output }: Record<string, unknown>) => [tool, output])).toContainEqual([
+  expect(tool_calls.map(({ name, output }: Record<string, unknown>) => [name, output])).toContainEqual([
     "read_skill_file",
     "one",
   ]);

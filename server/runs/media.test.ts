@@ -475,7 +475,7 @@ describe("a picture in a tool's result", () => {
   test("that a client submits is a file first, by address and as data, and shown to the model", async () => {
     const agent_id = await asking("anthropic", "claude-sonnet-4-5", await toolOf({ type: "client" }));
     const { body } = await run(agent_id, "Draw.");
-    const [{ id }] = body.required_action.submit_tool_outputs.tool_calls;
+    const [{ tool_call_id: id }] = body.required_action.submit_tool_outputs.tool_calls;
     const content = [
       { type: "input_text", text: "Two views." },
       { type: "input_image", image_url: at("/a.png") },
@@ -503,7 +503,7 @@ describe("a picture in a tool's result", () => {
   test("that a client submits is refused if it is none, with the path, and the run still waits", async () => {
     const agent_id = await asking("openai", "gpt-5", await toolOf({ type: "client" }));
     const { body } = await run(agent_id, "Draw.");
-    const [{ id }] = body.required_action.submit_tool_outputs.tool_calls;
+    const [{ tool_call_id: id }] = body.required_action.submit_tool_outputs.tool_calls;
     const submit = (more: object) =>
       client.post(`/v1/runs/${body.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: id, ...more }] });
     expect(refusal(await submit({ content: [{ type: "image", data: base64(pdf) }] })).slice(0, 3)).toEqual([

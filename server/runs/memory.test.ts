@@ -105,7 +105,7 @@ test("a tool renamed to a memory tool's name keeps it, and the memory tool gets 
   const { id: agent_id } = await agent(client, policy, { ...scripted(script), tools: [id] });
   expect((await client.patch(`/v1/tools/${id}`, { name: "memory_search" })).status).toBe(200);
   const ended = await run(client, { id: agent_id }, "x");
-  expect(ended.tool_calls[0]).toMatchObject({ tool: "memory_search_2", type: "memory", status: "completed" });
+  expect(ended.tool_calls[0]).toMatchObject({ name: "memory_search_2", type: "memory", status: "completed" });
 });
 
 test("passages for the input precede it in the prompt and in the trace, with their source, also when the run is read again", async () => {

@@ -109,7 +109,7 @@ const stallsOf = (fixture: Fixture, id: string) => fold(fixture.journal.read(id)
 
 async function answer(fixture: Fixture, id: string): Promise<void> {
   const [call] = runOf(fixture, id).required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
 }
 
 test("a run that brings the process down again and again ends as crash_loop, and the service lives on", async () => {

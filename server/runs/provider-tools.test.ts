@@ -282,7 +282,7 @@ describe("a provider's web search", () => {
     const asked = await run(await newAgent(provider, model, { ...webSearch, tools: [note] }));
     const [call] = asked.required_action.submit_tool_outputs.tool_calls;
     await client.post(`/v1/runs/${asked.id}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, output: "ok" }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, output: "ok" }],
       stream: true,
     });
     const ended = (await client.get(`/v1/runs/${asked.id}`)).body;

@@ -29,7 +29,7 @@ async function outcomeOf(act: Promise<unknown>): Promise<string> {
 async function waiting(fixture: Fixture): Promise<{ id: string; call: string }> {
   const { id } = await fixture.start(waits, { tools });
   const { required_action } = await fixture.settled(id);
-  return { id, call: required_action!.submit_tool_outputs.tool_calls[0]!.id };
+  return { id, call: required_action!.submit_tool_outputs.tool_calls[0]!.tool_call_id };
 }
 
 const submit = (fixture: Fixture, id: string, answer: ToolAnswer) =>
@@ -160,7 +160,7 @@ test("the number of slots always equals that of driven runs and of runs in progr
         else if (id && act === "cancel") doing.push(outcomeOf(cancel(fixture, id)));
         else if (id) {
           const [call] = fixture.runs.get(fixture.scope, id).required_action?.submit_tool_outputs.tool_calls ?? [];
-          if (call) doing.push(outcomeOf(submit(fixture, id, { tool_call_id: call.id, output: n })));
+          if (call) doing.push(outcomeOf(submit(fixture, id, { tool_call_id: call.tool_call_id, output: n })));
         }
         expect(fixture.pool.driving()).toBeLessThanOrEqual(3);
       }

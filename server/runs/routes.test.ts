@@ -44,8 +44,8 @@ async function ran(client: Client, agent_id: string, more: object = {}) {
   return body;
 }
 
-const callOf = (run: { required_action: { submit_tool_outputs: { tool_calls: { id: string }[] } } }) =>
-  run.required_action.submit_tool_outputs.tool_calls[0]!.id;
+const callOf = (run: { required_action: { submit_tool_outputs: { tool_calls: { tool_call_id: string }[] } } }) =>
+  run.required_action.submit_tool_outputs.tool_calls[0]!.tool_call_id;
 
 const answerOf = (run: Parameters<typeof callOf>[0], answer: object = { output: "blue" }) => ({
   tool_outputs: [{ tool_call_id: callOf(run), ...answer }],
@@ -94,7 +94,7 @@ test("a run is created at once, with its location, and a client can wait for its
     user_id: "u/1",
     metadata: { team: "red" },
     attempt: 1,
-    ended_at: null,
+    completed_at: null,
     ...client.scope,
   });
   expect((await client.get(headers.get("location")!)).body).toMatchObject({ id: body.id, session_id: "s 1" });
@@ -792,7 +792,15 @@ test("a call that needs approval is listed, and runs with the arguments edited b
   const run = await ran(client, tool.agent);
   const { body: list } = await client.get("/v1/approvals?needs=approval");
   expect(list.data).toMatchObject([
-    { id: callOf(run), object: "approval", run_id: run.id, tool: "look", arguments: { at: "sky" }, needs: "approval" },
+    {
+      id: callOf(run),
+      object: "approval",
+      run_id: run.id,
+      tool_call_id: callOf(run),
+      name: "look",
+      arguments: { at: "sky" },
+      needs: "approval",
+    },
   ]);
   expect((await client.get("/v1/approvals?needs=output")).body.data).toEqual([]);
   const path = `/v1/runs/${run.id}/submit_tool_outputs`;

@@ -26,11 +26,13 @@ test("a run waits for its client tools, accepts outputs one by one, and continue
   const waiting = await fixture.settled(id);
   expect(waiting.status).toBe("requires_action");
   const [a, b] = waiting.required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: a!.id, output: { ok: 1 } }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: a!.tool_call_id, output: { ok: 1 } }]);
   const rest = fixture.runs.get(fixture.scope, id);
   expect(rest.status).toBe("requires_action");
-  expect(rest.required_action!.submit_tool_outputs.tool_calls.map((one) => one.id)).toEqual([b!.id]);
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: b!.id, output: "two" }]);
+  expect(rest.required_action!.submit_tool_outputs.tool_calls.map((one) => one.tool_call_id)).toEqual([
+    b!.tool_call_id,
+  ]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: b!.tool_call_id, output: "two" }]);
   const done = await fixture.settled(id);
   expect([done.status, done.output, done.tool_calls.map(({ output }) => output)]).toEqual([
     "completed",
@@ -54,7 +56,7 @@ test("the stream of a run equals its record: live, afterwards, and from every po
   const live = fixture.stream(id);
   const { required_action } = await fixture.settled(id);
   await fixture.service.submit(fixture.scope, id, [
-    { tool_call_id: required_action!.submit_tool_outputs.tool_calls[0]!.id, output: 1 },
+    { tool_call_id: required_action!.submit_tool_outputs.tool_calls[0]!.tool_call_id, output: 1 },
   ]);
   const frames = await live;
   expect(textOfFrames(frames)).toBe("One two three four five. Six seven.");

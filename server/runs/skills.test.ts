@@ -72,7 +72,7 @@ test("a run keeps the version that it began with, and a new run has the newest o
   const outputs = [];
   for (const { id, required_action } of runs) {
     const [call] = required_action.submit_tool_outputs.tool_calls;
-    await client.post(`/v1/runs/${id}/submit_tool_outputs`, submission(call.id));
+    await client.post(`/v1/runs/${id}/submit_tool_outputs`, submission(call.tool_call_id));
     const run = (await client.get(`/v1/runs/${id}`)).body;
     outputs.push(run.tool_calls[1].output);
   }
@@ -94,7 +94,7 @@ test("a run that began before its skill was deleted keeps it, and a new run does
   const begun = await ran(client, agent);
   await client.delete(`/v1/skills/${id}`);
   const [call] = begun.required_action.submit_tool_outputs.tool_calls;
-  await client.post(`/v1/runs/${begun.id}/submit_tool_outputs`, submission(call.id));
+  await client.post(`/v1/runs/${begun.id}/submit_tool_outputs`, submission(call.tool_call_id));
   const { tool_calls } = (await client.get(`/v1/runs/${begun.id}`)).body;
   expect(tool_calls[1]).toMatchObject({ output: "# How\n\nDo it well.", error: null });
   // The agent still names it, and takes it again with other changes.

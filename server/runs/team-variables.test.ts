@@ -93,7 +93,7 @@ test("a schedule is refused for a required variable of an agent that a handoff l
 
 test("a client token has values for the agents of handoffs", async () => {
   const { desk } = await team([{ name: "customer", type: "string", required: true }]);
-  const token = { agent_id: desk, user_id: "u1", scopes: ["run"], expires_in: 60 };
+  const token = { agent_id: desk, user_id: "u1", scopes: ["run"], expires_in_seconds: 60 };
   const made = await client.post("/v1/client_tokens", { ...token, variables: { customer: "Ada" } });
   expect([made.status, made.body.error]).toEqual([201, undefined]);
   const wrong = await client.post("/v1/client_tokens", { ...token, variables: { city: "Oslo" } });
@@ -103,7 +103,13 @@ test("a client token has values for the agents of handoffs", async () => {
 test("a client token's value that does not fit an agent of a handoff is 400 with its name, and an unknown one is left out", async () => {
   const own = { instructions: "{{level}}", variables: [{ name: "level", type: "string" }] };
   const { desk, refunds } = await team([{ name: "level", type: "string" }], own);
-  const token = { agent_id: desk, user_id: "u1", scopes: ["run"], expires_in: 60, variables: { level: "high" } };
+  const token = {
+    agent_id: desk,
+    user_id: "u1",
+    scopes: ["run"],
+    expires_in_seconds: 60,
+    variables: { level: "high" },
+  };
   const made = await client.post("/v1/client_tokens", token);
   const runOf = () =>
     server.send(

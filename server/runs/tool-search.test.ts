@@ -163,7 +163,7 @@ test("approval, guardrails and budgets apply to a tool that was searched for, as
   const waiting = await ran({ agent_id: await scripted(script), input: "Refund." });
   await client.patch(`/v1/tools/${officeId}`, { approval: "never" });
   expect(waiting.required_action.submit_tool_outputs.tool_calls).toMatchObject([
-    { tool: "office_stripe_create_refund", needs: "approval", tool_id: officeId },
+    { name: "office_stripe_create_refund", needs: "approval", tool_id: officeId },
   ]);
   const guardrail = (type: string, on: string, action: string, config: object) => ({
     guardrails: [{ type, on: [on], action, config }],

@@ -280,7 +280,7 @@ test("values of a client token go before all others, and its holder neither sets
   const agent_id = await newAgent({ variables, instructions: "{{customer}} {{tier}}" });
   const thread = (await client.post("/v1/threads", { user_id: "ada", variables: { customer: "X", tier: "gold" } }))
     .body;
-  const body = { agent_id, scopes: ["run", "read"], expires_in: 600, user_id: "ada" };
+  const body = { agent_id, scopes: ["run", "read"], expires_in_seconds: 600, user_id: "ada" };
   expect(refusal(await client.post("/v1/client_tokens", { ...body, variables: { x: 1 } }))[2]).toContain("variables.x");
   await client.put(`/v1/agents/${body.agent_id}/labels/released`, { version: 1 });
   const byLabel = { ...body, label: "released", variables: { customer: "Ann" } };

@@ -81,7 +81,7 @@ export function createVisits(server: TestApp) {
     if (isTest && names.some((name) => name === "run" || name === "call")) {
       const run = await made(client, "/v1/runs?wait=60", { agent_id: agent, input: "x", user_id });
       things.run = run.id;
-      things.call = run.required_action.submit_tool_outputs.tool_calls[0].id;
+      things.call = run.required_action.submit_tool_outputs.tool_calls[0].tool_call_id;
     }
     return things;
   }

@@ -428,7 +428,7 @@ async function account(ask: Ask, agent_id: string): Promise<void> {
     agent_id,
     user_id: "user-42",
     scopes: ["run"],
-    expires_in: 600,
+    expires_in_seconds: 600,
   });
   await ask("get", "audit_log.list", "/audit_log?limit=2");
   await ask("get", "usage.retrieve", "/usage?group_by=agent");

@@ -91,7 +91,7 @@ const runs = async (client: Client): Promise<string[]> => [
   (await makeRun(client, false)).id,
 ];
 const pendingCall = async (client: Client): Promise<string> =>
-  (await makeRun(client, true)).required_action.submit_tool_outputs.tool_calls[0].id;
+  (await makeRun(client, true)).required_action.submit_tool_outputs.tool_calls[0].tool_call_id;
 const withTraces = (ids: string[]) => [...ids, ...ids.map((id) => siblingId(id, "trace"))];
 
 async function deleted(client: Client, path: string, id: string): Promise<string> {
@@ -135,7 +135,7 @@ export const kinds = {
       const { id, required_action } = await makeRun(client, true);
       await client.post(`/v1/runs/${id}/cancel`);
       await deleted(client, "/v1/runs", id);
-      return [required_action.submit_tool_outputs.tool_calls[0].id];
+      return [required_action.submit_tool_outputs.tool_calls[0].tool_call_id];
     },
     never: () => newId("tool_call"),
     malformed: misshapen,

@@ -390,7 +390,7 @@ export const places: Record<string, Place | null> = {
     kind: "image",
     ask: async (client, id) => {
       const run = await makeRun(client, true);
-      const [{ id: tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
+      const [{ tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
       const content = [{ type: "image", file_id: id }];
       return { path: `/v1/runs/${run.id}/submit_tool_outputs`, body: { tool_outputs: [{ tool_call_id, content }] } };
     },
@@ -398,20 +398,23 @@ export const places: Record<string, Place | null> = {
   },
   "POST /v1/client_tokens agent_id": {
     kind: "agent",
-    ask: async (_, id) => ({ path: "/v1/client_tokens", body: { agent_id: id, scopes: ["read"], expires_in: 60 } }),
+    ask: async (_, id) => ({
+      path: "/v1/client_tokens",
+      body: { agent_id: id, scopes: ["read"], expires_in_seconds: 60 },
+    }),
   },
   "POST /v1/client_tokens run_id": {
     kind: "run",
     ask: async (client, id) => ({
       path: "/v1/client_tokens",
-      body: { agent_id: await makeAgent(client), run_id: id, scopes: ["read"], expires_in: 60 },
+      body: { agent_id: await makeAgent(client), run_id: id, scopes: ["read"], expires_in_seconds: 60 },
     }),
   },
   "POST /v1/client_tokens thread_id": {
     kind: "thread",
     ask: async (client, id) => ({
       path: "/v1/client_tokens",
-      body: { agent_id: await makeAgent(client), thread_id: id, scopes: ["read"], expires_in: 60 },
+      body: { agent_id: await makeAgent(client), thread_id: id, scopes: ["read"], expires_in_seconds: 60 },
     }),
   },
   "POST /v1/client_tokens user_id": null,

@@ -6,8 +6,8 @@ import { printable } from "./print.ts";
 
 /** A tool call that waits for the client. */
 export interface PendingCall {
-  id: string;
-  tool: string;
+  tool_call_id: string;
+  name: string;
   arguments: unknown;
   needs: Needs;
 }
@@ -46,8 +46,8 @@ function pair(flag: string, text: string): [name: string, value: string] {
 export async function answerCall(call: PendingCall, answers: Answers, signal: AbortSignal): Promise<ToolAnswer | null> {
   const prepared = preparedAnswer(call, answers);
   if (prepared || !canAsk()) return prepared;
-  const tool_call_id = call.id;
-  const what = printable(`${call.tool} ${JSON.stringify(call.arguments)}`);
+  const { tool_call_id } = call;
+  const what = printable(`${call.name} ${JSON.stringify(call.arguments)}`);
   if (call.needs === "output")
     return { tool_call_id, output: jsonOrText(await ask(`? ${what}\n  output (JSON or text): `, signal)) };
   if (call.needs === "approval") {
@@ -63,9 +63,12 @@ export async function answerCall(call: PendingCall, answers: Answers, signal: Ab
   return { tool_call_id, output: jsonOrText(said) };
 }
 
-function preparedAnswer({ id, tool, needs }: PendingCall, { outputs, decisions }: Answers): ToolAnswer | null {
-  const name = [id, tool].find((each) => (needs === "approval" ? false : outputs.has(each)));
-  if (name !== undefined) return { tool_call_id: id, output: outputs.get(name) };
-  const decision = needs === "output" ? undefined : (decisions.get(id) ?? decisions.get(tool));
-  return decision ? { tool_call_id: id, decision } : null;
+function preparedAnswer(
+  { tool_call_id, name, needs }: PendingCall,
+  { outputs, decisions }: Answers,
+): ToolAnswer | null {
+  const key = [tool_call_id, name].find((each) => (needs === "approval" ? false : outputs.has(each)));
+  if (key !== undefined) return { tool_call_id, output: outputs.get(key) };
+  const decision = needs === "output" ? undefined : (decisions.get(tool_call_id) ?? decisions.get(name));
+  return decision ? { tool_call_id, decision } : null;
 }

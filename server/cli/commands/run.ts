@@ -89,7 +89,7 @@ async function answer(client: ApiClient, id: string, { answers, asking }: Follow
     if (asking.signal.aborted) return;
     if (!toolAnswer)
       throw new CliError(
-        `The run ${id} waits for the tool ${printable(call.tool)} (${call.id}, needs ${call.needs}), and no terminal is there to ask at. ` +
+        `The run ${id} waits for the tool ${printable(call.name)} (${call.tool_call_id}, needs ${call.needs}), and no terminal is there to ask at. ` +
           `--output or --decision answer beforehand.`,
       );
     tool_outputs.push(toolAnswer);

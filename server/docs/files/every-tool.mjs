@@ -95,15 +95,15 @@ let run = await api("POST", "/runs?wait=60", { agent_id: clerk.id, input: "Close
 for (; run.status !== "completed"; run = await api("GET", `/runs/${run.id}`)) {
   if (run.status === "failed") throw new Error(run.error.message);
   const waiting = run.required_action?.submit_tool_outputs.tool_calls ?? [];
-  const answers = waiting.flatMap(({ id, tool, needs, arguments: args }) => {
-    if (needs === "approval") return { tool_call_id: id, decision: "approve" };
-    return tool === "greet" ? { tool_call_id: id, output: `Hello ${args.name}` } : []; // The webhook answers for itself.
+  const answers = waiting.flatMap(({ tool_call_id, name, needs, arguments: args }) => {
+    if (needs === "approval") return { tool_call_id, decision: "approve" };
+    return name === "greet" ? { tool_call_id, output: `Hello ${args.name}` } : []; // The webhook answers for itself.
   });
   if (answers.length > 0) await api("POST", `/runs/${run.id}/submit_tool_outputs`, { tool_outputs: answers });
   else await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-for (const { type, tool, output } of run.tool_calls) console.log(type, tool, JSON.stringify(output));
+for (const { type, name, output } of run.tool_calls) console.log(type, name, JSON.stringify(output));
 const [file] = run.tool_calls[0].files;
 console.log(await (await fetch(`${RUNNEL_URL}/v1/files/${file.id}/content`, { headers })).text());
 services.close();

@@ -34,6 +34,18 @@ const error = {
 };
 const action = requiredAction(stateOf(...turnWithCalls(["a", "output"])).calls, begin);
 
+/** The journal keeps a call as `id` and `tool`; clients get the names of the wire. */
+const shownCalls = [
+  {
+    tool_call_id: "a",
+    tool_id: "tool_a",
+    name: "tool_of_a",
+    arguments: { city: "a" },
+    needs: "output",
+    expires_at: "2026-01-01T00:00:00.000Z",
+  },
+];
+
 const { text: _, ...about } = attached();
 
 // One line per event type, so that a new one has to define its frame.
@@ -76,7 +88,7 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
   "run.requires_action": [
     { type: "run.requires_action", required_action: action },
     "run.requires_action",
-    { required_action: action },
+    { required_action: { type: action.type, submit_tool_outputs: { tool_calls: shownCalls } } },
   ],
   "run.resumed": [{ type: "run.resumed" }, "run.resumed", {}],
   "run.pause_requested": [{ type: "run.pause_requested", reason: "Wait." }, "run.pause_requested", { reason: "Wait." }],
@@ -128,9 +140,9 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
     { tool_call_id: "a", subagent_run_id: "run_2", agent_id: "agt_2" },
   ],
   "subagent.waiting": [
-    { type: "subagent.waiting", tool_call_id: "a", calls: [] },
+    { type: "subagent.waiting", tool_call_id: "a", calls: action.submit_tool_outputs.tool_calls },
     "subagent.waiting",
-    { tool_call_id: "a", tool_calls: [] },
+    { tool_call_id: "a", tool_calls: shownCalls },
   ],
   "subagent.resumed": [{ type: "subagent.resumed", tool_call_id: "a" }, "subagent.resumed", { tool_call_id: "a" }],
   "handoff.completed": [

@@ -1,3 +1,4 @@
+import { requiredActionObject, requiredCallObject } from "../required-action.ts";
 import { cancelError } from "../run-error.ts";
 import type { JournalEntry, RunEvent } from "../run-event.ts";
 import { timestamp } from "../time.ts";
@@ -47,7 +48,7 @@ function wire(id: string, event: RunEvent): Told {
       return ["run.failed", { id, status: "cancelled", error: cancelError(reason), usage, output }];
     }
     case "run.requires_action":
-      return [event.type, { required_action: event.required_action }];
+      return [event.type, { required_action: requiredActionObject(event.required_action) }];
     case "run.resumed":
       return [event.type, {}];
     case "run.pause_requested":
@@ -95,7 +96,7 @@ function wire(id: string, event: RunEvent): Told {
         { tool_call_id: event.tool_call_id, subagent_run_id: event.run_id, agent_id: event.agent_id },
       ];
     case "subagent.waiting":
-      return [event.type, { tool_call_id: event.tool_call_id, tool_calls: event.calls }];
+      return [event.type, { tool_call_id: event.tool_call_id, tool_calls: event.calls.map(requiredCallObject) }];
     case "subagent.resumed":
       return [event.type, { tool_call_id: event.tool_call_id }];
     case "handoff.completed": {

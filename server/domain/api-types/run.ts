@@ -12,8 +12,8 @@ import {
   AgentId,
   Arguments,
   AttemptsCount,
+  CompletedAt,
   CreatedAt,
-  EndedAt,
   Id,
   MimeType,
   ModelName,
@@ -104,7 +104,7 @@ const ToolCall = t.named(
   t.object({
     id: Id,
     tool_id: t.about("The tool; null where it is none of the project's.", t.orNull(t.text)),
-    tool: ToolName,
+    name: ToolName,
     type: ToolTypeName,
     arguments: Arguments,
     status: t.about("Its status.", t.withType<ToolCallStatus>(t.text)),
@@ -119,8 +119,14 @@ const ToolCall = t.named(
   }),
 );
 
-const { run_id, ...calledFor } = told(record.RequiredCall.properties);
-const pendingCall = { ...calledFor, expires_at: t.about("When the run fails if it has not been answered.", t.time) };
+const { run_id, tool_id, arguments: args, needs } = told(record.RequiredCall.properties);
+const calledFor = { tool_id, name: ToolName, arguments: args, needs };
+const ToolCallId = t.about("The tool call.", t.text);
+const pendingCall = {
+  tool_call_id: ToolCallId,
+  ...calledFor,
+  expires_at: t.about("When the run fails if it has not been answered.", t.time),
+};
 
 export const RequiredCall = t.named("RequiredToolCall", t.object({ ...pendingCall, run_id }));
 
@@ -149,8 +155,8 @@ export type RunCount = Static<typeof RunCount>;
 
 export const Approval = resource("Approval", "approval", {
   run_id: RunId,
+  id: t.about("Its id: that of the tool call.", t.text),
   ...pendingCall,
-  id: t.about("The id of the tool call.", pendingCall.id),
 });
 export type Approval = Static<typeof Approval>;
 
@@ -221,7 +227,7 @@ const run = {
   pause_requested_at: t.about("When its pause was requested, until it goes on; null where none is.", t.orNull(t.time)),
   attempt: t.about("How often the server has started to process the run, from 1.", t.integer),
   started_at: t.about("When it began; null while it has not.", t.orNull(t.time)),
-  ended_at: EndedAt,
+  completed_at: CompletedAt,
   timing: t.about("How its time was spent; null if its trace was deleted before this was recorded.", t.orNull(Timing)),
   expires_at: t.about("When the run times out; null while no timeout applies.", t.orNull(t.time)),
 };

@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { type RunStatus, runStatuses } from "../run-state.ts";
 import { caseStatuses, suiteRunStatuses } from "./enums.ts";
-import { AgentId, EndedAt, Name, RunId, UpdatedAt } from "./fields.ts";
+import { AgentId, CompletedAt, Name, RunId, UpdatedAt } from "./fields.ts";
 import { Divergence } from "./run.ts";
 import { ErrorOrNull, resource } from "./schema.ts";
 import { DiffCounts } from "./trace.ts";
@@ -68,7 +68,7 @@ const suiteRun = {
       ),
     ),
   ),
-  ended_at: EndedAt,
+  completed_at: CompletedAt,
 };
 
 const LiveCase = t.named(

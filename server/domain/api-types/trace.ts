@@ -7,7 +7,7 @@ import { runTriggers } from "../run-trigger.ts";
 import { stepTypes } from "../step-kinds.ts";
 import type { TraceStep as Step } from "../trace.ts";
 import { changes } from "./enums.ts";
-import { AgentId, At, Attempt, Duration, EndedAt, Id, Name, objectOf, RunId, StepIndex } from "./fields.ts";
+import { AgentId, At, Attempt, CompletedAt, Duration, Id, Name, objectOf, RunId, StepIndex } from "./fields.ts";
 import { ForkedFrom, Usage } from "./run.ts";
 import { CodedError, envelope, resource, told } from "./schema.ts";
 
@@ -27,7 +27,7 @@ export const TraceStep = t.named(
     status: t.about("Its status.", t.withType<Step["status"]>(t.text)),
     attempt: Attempt,
     started_at: t.about("When the step began.", t.time),
-    ended_at: EndedAt,
+    completed_at: CompletedAt,
     latency_ms: t.about("How long it took, in milliseconds; null while that is not known.", t.orNull(t.integer)),
     time_to_first_token_ms: t.about(
       "Time to the first token, in milliseconds; null if there is none.",
@@ -117,7 +117,7 @@ const trace = {
   agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
   status: t.about("Its status.", t.oneOf(runStatuses)),
   started_at: t.about("When the run began.", t.time),
-  ended_at: EndedAt,
+  completed_at: CompletedAt,
   duration_ms: Duration,
   usage: t.about("What it used.", Usage),
   origin: t.about("What started the run.", t.oneOf(runTriggers)),
@@ -151,7 +151,7 @@ export const Trace = resource("Trace", "trace", {
         requested_at: t.about("When the pause was requested.", t.time),
         reason: t.about("Why; null where no reason was given.", t.orNull(t.text)),
         paused_at: t.about("When the run paused; null where it did not, or has not yet.", t.orNull(t.time)),
-        ended_at: t.about("When the run went on or ended; null before that.", t.orNull(t.time)),
+        completed_at: t.about("When the run went on or ended; null before that.", t.orNull(t.time)),
       }),
     ),
   ),

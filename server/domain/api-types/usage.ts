@@ -120,8 +120,8 @@ export const AnalyticsReport = t.named(
     ),
     has_more: HasMore,
     totals: t.about("The sum of all series.", t.named("AnalyticsTotals", t.object(counted))),
-    percentiles: t.about(
-      "For `duration` and `first_token`: the 50th, 95th and 99th percentiles.",
+    percentiles_ms: t.about(
+      "For `duration` and `first_token`: the 50th, 95th and 99th percentiles, in milliseconds.",
       t.optional(
         t.named(
           "AnalyticsPercentiles",

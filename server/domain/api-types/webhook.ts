@@ -119,7 +119,7 @@ export const ToolCallDelivery = t.named(
   t.object({
     id: t.about("The id of the call; it is the same for every attempt.", t.text),
     object: t.about("Always `tool_call`.", t.word("tool_call")),
-    tool: ToolName,
+    name: ToolName,
     arguments: Arguments,
     run_id: t.about("The run that asks.", t.text),
     callback_url: t.about("Where the result is sent to, after a 202 response.", t.text),
@@ -151,7 +151,7 @@ const WebhookToolCall = t.named(
   t.object({
     id: asked.id,
     tool_id: asked.tool_id,
-    tool: asked.tool,
+    name: ToolName,
     type: ToolTypeName,
     arguments: Arguments,
     needs: asked.needs,

@@ -185,7 +185,7 @@ describe("a message", () => {
       [{ thread_id }, "ada"],
       [{ user_id: "bob" }, "bob"],
     ] as const) {
-      const asked = { agent_id: agent.id, scopes: ["run", "read"], expires_in: 60, ...bound };
+      const asked = { agent_id: agent.id, scopes: ["run", "read"], expires_in_seconds: 60, ...bound };
       const key = { id: "", secret: (await owner.post("/v1/client_tokens", asked)).body.token };
       const { task } = (await ask({ key }, at, "SendMessage", said("Hi"))).body.result;
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
@@ -270,7 +270,7 @@ describe("a stream", () => {
     expect(task.status).toMatchObject({ state: "TASK_STATE_INPUT_REQUIRED", message: { role: "ROLE_AGENT" } });
     const reader = rest(owner, "GET", `${at}/tasks/${task.id}:subscribe`);
     const call = task.status.message.parts[1].data.tool_calls[0];
-    expect(call).toMatchObject({ tool: "ask", arguments: { what: "now" }, needs: "output" });
+    expect(call).toMatchObject({ name: "ask", arguments: { what: "now" }, needs: "output" });
     const answer = said("Now.", { taskId: task.id });
     const updates = messagesOf((await ask(owner, at, "SendStreamingMessage", answer)).body).map(({ result }) => result);
     expect(updates[0].task.id).toBe(task.id);

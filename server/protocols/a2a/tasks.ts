@@ -1,4 +1,4 @@
-import type { RequiredAction } from "../../domain/run-event.ts";
+import type { RequiredActionObject } from "../../domain/required-action.ts";
 import type { RunStatus } from "../../domain/run-state.ts";
 import { isObject } from "../../lib/json.ts";
 import { A2aError } from "./errors.ts";
@@ -33,11 +33,11 @@ export interface TaskRun {
   output?: string | null;
   output_json?: unknown;
   error?: { code: string; message: string } | null;
-  required_action?: RequiredAction | null;
+  required_action?: RequiredActionObject | null;
   messages?: { id: string; role: string; content: unknown }[];
   created_at: string;
   started_at?: string | null;
-  ended_at?: string | null;
+  completed_at?: string | null;
 }
 
 const contextOf = ({ id, thread_id }: Pick<TaskRun, "id" | "thread_id">): string => thread_id ?? id;
@@ -70,7 +70,7 @@ export const pushBody = (run: TaskRun): string => JSON.stringify({ task: taskOf(
 function taskStatus(run: TaskRun) {
   const parts = explanationOf(run);
   const message = parts && { messageId: `${run.id}-status`, ...placeOf(run), role: "ROLE_AGENT", parts };
-  const timestamp = run.ended_at ?? run.started_at ?? run.created_at;
+  const timestamp = run.completed_at ?? run.started_at ?? run.created_at;
   return { state: stateOf[run.status], ...(message && { message }), timestamp };
 }
 
@@ -83,9 +83,14 @@ function explanationOf({ required_action, error }: TaskRun): Part[] | null {
 const asks = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
 
 /** Returns the pending calls as text for people and as data for programs. */
-export function questionParts({ submit_tool_outputs: { tool_calls } }: RequiredAction): Part[] {
-  const text = tool_calls.map(({ tool, needs }) => `This task waits for ${asks[needs]} "${tool}".`).join(" ");
-  const waitingCalls = tool_calls.map(({ id, tool, arguments: args, needs }) => ({ id, tool, arguments: args, needs }));
+export function questionParts({ submit_tool_outputs: { tool_calls } }: RequiredActionObject): Part[] {
+  const text = tool_calls.map(({ name, needs }) => `This task waits for ${asks[needs]} "${name}".`).join(" ");
+  const waitingCalls = tool_calls.map(({ tool_call_id, name, arguments: args, needs }) => ({
+    tool_call_id,
+    name,
+    arguments: args,
+    needs,
+  }));
   return [{ text }, { data: { tool_calls: waitingCalls } }];
 }
 
@@ -147,7 +152,7 @@ export function readMessage(message: unknown): ParsedMessage {
  */
 export function outputsOf(
   { text, data }: ParsedMessage,
-  { submit_tool_outputs: { tool_calls } }: RequiredAction,
+  { submit_tool_outputs: { tool_calls } }: RequiredActionObject,
 ): unknown[] {
   const [toolOutputs] = data.flatMap((one) =>
     isObject(one) && Array.isArray(one.tool_outputs) ? [one.tool_outputs] : [],
@@ -155,9 +160,9 @@ export function outputsOf(
   if (toolOutputs) return toolOutputs;
   const [call, ...others] = tool_calls;
   if (!call || others.length > 0) throw invalid("Several calls wait: send data with tool_outputs.");
-  if (call.needs === "output") return [{ tool_call_id: call.id, output: text }];
+  if (call.needs === "output") return [{ tool_call_id: call.tool_call_id, output: text }];
   const decision = text.trim().toLowerCase();
   if (decision !== "approve" && decision !== "reject")
     throw invalid("Say approve or reject, or send data with tool_outputs.");
-  return [{ tool_call_id: call.id, decision }];
+  return [{ tool_call_id: call.tool_call_id, decision }];
 }

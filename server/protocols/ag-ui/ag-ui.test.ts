@@ -135,7 +135,7 @@ describe("a tool of the request", () => {
   test("may go wrong, and is a token's to bring where it may answer", async () => {
     const { owner, agent, at } = await opened(asking);
     const scopes = ["run", "read", "submit"];
-    const { body } = await owner.post("/v1/client_tokens", { agent_id: agent, scopes, expires_in: 600 });
+    const { body } = await owner.post("/v1/client_tokens", { agent_id: agent, scopes, expires_in_seconds: 600 });
     const by = { authorization: `Bearer ${body.token}` };
     const sent = bodyOf({
       messages: [userSays("Go.")],
@@ -148,8 +148,9 @@ describe("a tool of the request", () => {
     expect(spoken(eventsOf((await server.send("POST", at, bodyOf({ messages }), by)).body))).toBe("Done.");
     const run = await runOf(owner, events);
     expect([run.tool_calls[0].error.message, run.messages[0].content]).toEqual(["No.", "Where: Oslo"]);
-    const less = (await owner.post("/v1/client_tokens", { agent_id: agent, scopes: ["run", "read"], expires_in: 600 }))
-      .body;
+    const less = (
+      await owner.post("/v1/client_tokens", { agent_id: agent, scopes: ["run", "read"], expires_in_seconds: 600 })
+    ).body;
     const refused = await server.send("POST", at, sent, { authorization: `Bearer ${less.token}` });
     expect([refused.status, refused.body.error.param]).toEqual([403, "tools"]);
   });

@@ -1,6 +1,6 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
-import type { RequiredCall } from "../../domain/run-event.ts";
+import type { RequiredCallObject } from "../../domain/required-action.ts";
 import type { ChatEncoder } from "../chat-streams.ts";
 import type { StreamedRun } from "../conversations.ts";
 
@@ -151,7 +151,11 @@ export function agUiDialect(of: Streamed): ChatEncoder {
     return hasText ? closed + snapshot() : "";
   }
 
-  function call({ id, tool, arguments: args }: Pick<RequiredCall, "id" | "tool" | "arguments">): string {
+  function call({
+    tool_call_id: id,
+    name,
+    arguments: args,
+  }: Pick<RequiredCallObject, "tool_call_id" | "name" | "arguments">): string {
     if (announcedCalls.has(id)) return "";
     announcedCalls.add(id);
     const delta = JSON.stringify(args);
@@ -160,12 +164,9 @@ export function agUiDialect(of: Streamed): ChatEncoder {
       role: "assistant" as const,
     };
     if (!streamedMessages.includes(holder)) streamedMessages.push(holder);
-    holder.toolCalls = [
-      ...(holder.toolCalls ?? []),
-      { id, type: "function", function: { name: tool, arguments: delta } },
-    ];
+    holder.toolCalls = [...(holder.toolCalls ?? []), { id, type: "function", function: { name, arguments: delta } }];
     return (
-      line({ type: "TOOL_CALL_START", toolCallId: id, toolCallName: tool, parentMessageId: turn.id }) +
+      line({ type: "TOOL_CALL_START", toolCallId: id, toolCallName: name, parentMessageId: turn.id }) +
       line({ type: "TOOL_CALL_ARGS", toolCallId: id, delta }) +
       line({ type: "TOOL_CALL_END", toolCallId: id })
     );
@@ -206,12 +207,12 @@ export function agUiDialect(of: Streamed): ChatEncoder {
     return endSteps() + line({ type: "RUN_FINISHED", threadId, runId, outcome, ...whole, ...usageField });
   }
 
-  function waits(calls: readonly RequiredCall[]): string {
+  function waits(calls: readonly RequiredCallObject[]): string {
     const announced = close() + calls.map(call).join("");
     const decisions = calls.filter(({ needs }) => needs !== "output");
     if (decisions.length > 0)
       return announced + finish({ type: "interrupt", interrupts: decisions.map((one) => interruptOf(run_id, one)) });
-    const pending = of.isCurrent && { pendingToolCallIds: calls.map(({ id }) => id) };
+    const pending = of.isCurrent && { pendingToolCallIds: calls.map(({ tool_call_id }) => tool_call_id) };
     return announced + finish({ type: "success", ...pending });
   }
 
@@ -259,8 +260,8 @@ export function agUiDialect(of: Streamed): ChatEncoder {
       case "memory.retrieved":
         return frame.data.matches.length > 0 ? custom("retrieved", { matches: frame.data.matches }) : "";
       case "tool.requested": {
-        const { tool_call_id: id, tool, args } = frame.data;
-        return close() + call({ id, tool, arguments: args });
+        const { tool_call_id, tool: name, args } = frame.data;
+        return close() + call({ tool_call_id, name, arguments: args });
       }
       case "tool.completed":
         return result(frame.data);
@@ -305,12 +306,12 @@ const fault = (code: string, message: string): string => line({ type: "RUN_ERROR
 
 const custom = (name: string, value: object): string => line({ type: "CUSTOM", name: `runnel.${name}`, value });
 
-const interruptOf = (runId: string, { id, tool, needs, expires_at }: RequiredCall) => ({
-  id: interruptId(runId, id),
-  toolCallId: id,
+const interruptOf = (runId: string, { tool_call_id, name, needs, expires_at }: RequiredCallObject) => ({
+  id: interruptId(runId, tool_call_id),
+  toolCallId: tool_call_id,
   responseSchema: decisionSchema,
   expiresAt: expires_at,
   ...(needs === "approval"
-    ? { reason: "tool_approval", message: `Shall ${tool} be called?` }
-    : { reason: "outcome_unknown", message: `Whether ${tool} was done is not known. Shall it be done (again)?` }),
+    ? { reason: "tool_approval", message: `Shall ${name} be called?` }
+    : { reason: "outcome_unknown", message: `Whether ${name} was done is not known. Shall it be done (again)?` }),
 });

@@ -87,7 +87,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
       body,
       { runId: first.runId, steered: null },
       from,
-      asked.map(({ id }) => id),
+      asked.map(({ tool_call_id }) => tool_call_id),
     );
   }
 

@@ -524,7 +524,7 @@ test.each<[string, object, number, string, string | null]>([
 describe("access", () => {
   const tokenOf = async (owner: Client, agent_id: string, more: object = {}) => {
     const scopes = ["run", "read", "submit"];
-    const { body } = await owner.post("/v1/client_tokens", { agent_id, scopes, expires_in: 600, ...more });
+    const { body } = await owner.post("/v1/client_tokens", { agent_id, scopes, expires_in_seconds: 600, ...more });
     return body.token as string;
   };
   const by = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -624,7 +624,7 @@ test("a token is refused on pages of origins that are not allowed, and once it h
   const body = { name: "a", instructions: "", model: "test/script", model_settings };
   const { id } = (await owner.post("/v1/agents", body)).body;
   const at = `/ui/v1/agents/${id}/chat`;
-  const asked = { agent_id: id, scopes: ["run", "read"], expires_in: 60 };
+  const asked = { agent_id: id, scopes: ["run", "read"], expires_in_seconds: 60 };
   const { token } = (await owner.post("/v1/client_tokens", asked)).body;
   const by = { authorization: `Bearer ${token}` };
   const message = { id: "chat", messages: [userSays("Go.")] };

@@ -1,6 +1,7 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
-import type { ModelAnswer, RequiredCall } from "../../domain/run-event.ts";
+import type { RequiredCallObject } from "../../domain/required-action.ts";
+import type { ModelAnswer } from "../../domain/run-event.ts";
 import type { ChatEncoder } from "../chat-streams.ts";
 import type { StreamedRun } from "../conversations.ts";
 
@@ -12,7 +13,8 @@ interface Streamed extends StreamedRun {
 }
 
 /** Key of a question about a call, so that each is asked once. */
-export const keyOf = ({ id, needs }: Pick<RequiredCall, "id" | "needs">): string => `${id}:${needs}`;
+export const keyOf = ({ tool_call_id, needs }: Pick<RequiredCallObject, "tool_call_id" | "needs">): string =>
+  `${tool_call_id}:${needs}`;
 
 const line = (part: object): string => `data: ${JSON.stringify(part)}\n\n`;
 
@@ -78,11 +80,11 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
   }
 
   const announceTool = (
-    call: { id: string; tool: string; type?: string; arguments: unknown },
+    call: { tool_call_id: string; name: string; type?: string; arguments: unknown },
     needsClient: boolean,
   ): string => {
-    announcedTools.add(call.id);
-    const { id: toolCallId, tool: toolName, arguments: input } = call;
+    announcedTools.add(call.tool_call_id);
+    const { tool_call_id: toolCallId, name: toolName, arguments: input } = call;
     const dynamic = call.type === "mcp" && { dynamic: true };
     return line({
       type: "tool-input-available",
@@ -95,16 +97,17 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
   };
 
   /** Asks the client for a call's output or approval. */
-  function ask(call: RequiredCall): string {
+  function ask(call: RequiredCallObject): string {
     const key = keyOf(call);
     if (askedKeys.has(key)) return "";
     askedKeys.add(key);
     if (call.needs === "output") return announceTool(call, false);
-    const announced = announcedTools.has(call.id) ? "" : announceTool(call, true);
+    const announced = announcedTools.has(call.tool_call_id) ? "" : announceTool(call, true);
+    const toolCallId = call.tool_call_id;
     const doubt = call.needs === "reconcile" && {
       reason: "Whether the call was done is not known. Shall it be done (again)?",
     };
-    return announced + line({ type: "tool-approval-request", approvalId: call.id, toolCallId: call.id, ...doubt });
+    return announced + line({ type: "tool-approval-request", approvalId: toolCallId, toolCallId, ...doubt });
   }
 
   const isDecidedHere = (id: string): boolean => askedKeys.has(`${id}:approval`) || askedKeys.has(`${id}:reconcile`);
@@ -148,9 +151,9 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
       case "memory.retrieved":
         return frame.data.matches.map(sourceOf).map(line).join("");
       case "tool.requested": {
-        const { tool_call_id: id, tool, type, args, needs } = frame.data;
-        if (needs === "output") askedKeys.add(keyOf({ id, needs }));
-        return announceTool({ id, tool, type, arguments: args }, needs !== "output");
+        const { tool_call_id, tool: name, type, args, needs } = frame.data;
+        if (needs === "output") askedKeys.add(keyOf({ tool_call_id, needs }));
+        return announceTool({ tool_call_id, name, type, arguments: args }, needs !== "output");
       }
       case "tool.decided": {
         const { tool_call_id: approvalId, decision, reason } = frame.data;

@@ -31,7 +31,7 @@ async function makeWaiting() {
   const name = `tool_${crypto.randomUUID().slice(0, 8)}`;
   const tool = (await client.post("/v1/tools", { name })).body;
   const run = await runOf([{ tool_calls: [{ name, arguments: {} }] }, { text: "Done." }], [tool.id]);
-  return { id: run.id as string, call: run.required_action.submit_tool_outputs.tool_calls[0].id as string };
+  return { id: run.id as string, call: run.required_action.submit_tool_outputs.tool_calls[0].tool_call_id as string };
 }
 const answer = ({ id, call }: { id: string; call: string }) =>
   client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call, output: "fine" }] });
@@ -113,9 +113,9 @@ async function makeLong(): Promise<string> {
   const tool = (await client.post("/v1/tools", { name })).body;
   const calls = Array<object>(12).fill({ name, arguments: {} });
   const { id, required_action } = await runOf([{ tool_calls: calls }, { text: "Done." }], [tool.id]);
-  const asked: { id: string }[] = required_action.submit_tool_outputs.tool_calls;
+  const asked: { tool_call_id: string }[] = required_action.submit_tool_outputs.tool_calls;
   for (let i = 0; i < asked.length; i += 3) {
-    const outputs = asked.slice(i, i + 3).map((call) => ({ tool_call_id: call.id, output: "x".repeat(200_000) }));
+    const outputs = asked.slice(i, i + 3).map(({ tool_call_id }) => ({ tool_call_id, output: "x".repeat(200_000) }));
     const stream = i + 3 >= asked.length; // The last response is read to the end.
     await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs: outputs, stream });
   }
@@ -187,11 +187,11 @@ test("a long poll shows nothing to a token that is over by then, and ends with i
     return { answer };
   };
   const [run, waits] = [await asking(), await asking()];
-  const asked = { agent_id: run.agent_id, user_id: "ada", scopes: ["read"], expires_in: 60 };
+  const asked = { agent_id: run.agent_id, user_id: "ada", scopes: ["read"], expires_in_seconds: 60 };
   const { token } = (await owner.post("/v1/client_tokens", asked)).body;
   const [byToken, byKey] = [await poll(run.id, token), await poll(run.id, owner.key.secret)];
   time += 61_000;
-  const [{ id: tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
+  const [{ tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
   await owner.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id, output: "x" }] });
   const refused = await byToken.answer;
   expect([refused.status, refused.body.error.code]).toEqual([401, "client_token_expired"]);
@@ -255,7 +255,8 @@ test("runs of others and unknown runs are both 404; a request without a key is 4
   const bound = await server.client({ agent_ids: ["agt_00000000000000000000000000"] });
   const agent_id = (await client.get(`/v1/runs/${over}`)).body.agent_id;
   const token = async (user_id: string) =>
-    (await client.post("/v1/client_tokens", { agent_id, user_id, scopes: ["read"], expires_in: 60 })).body.token;
+    (await client.post("/v1/client_tokens", { agent_id, user_id, scopes: ["read"], expires_in_seconds: 60 })).body
+      .token;
   const never = await read("run_00000000000000000000000000");
   for (const secret of [stranger.key.secret, bound.key.secret, await token("grace")])
     for (const method of ["GET", "HEAD"]) {

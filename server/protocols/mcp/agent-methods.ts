@@ -1,4 +1,4 @@
-import type { RequiredCall } from "../../domain/run-event.ts";
+import type { RequiredCallObject } from "../../domain/required-action.ts";
 import type { NoLongerValid } from "../../http/auth.ts";
 import type { Api, ApiResponse } from "../../http/internal-client.ts";
 import type { Principal } from "../../http/principal.ts";
@@ -82,13 +82,13 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     const { seq } = runs.standing(principal, run_id);
     const inputResponses = (params.inputResponses ?? {}) as Record<string, Params | null>;
     const answers = callsOf(run).flatMap((call) => {
-      const response = inputResponses[call.id];
+      const response = inputResponses[call.tool_call_id];
       return response ? [outputOf(call, response)] : [];
     });
     const now = answers.length > 0 ? await submit(request, run_id, answers) : run;
     if (now.status === "requires_action") return actionRequiredResult({ run_id }, peer, callsOf(now));
     // If the run is over, the retry gets its end.
-    return follow(asked, { run_id, id, progressToken: progressTokenOf(params) }, now.ended_at ? seq - 1 : seq);
+    return follow(asked, { run_id, id, progressToken: progressTokenOf(params) }, now.completed_at ? seq - 1 : seq);
   }
 
   const submit = (request: Request, run_id: string, tool_outputs: object[]) =>
@@ -172,7 +172,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
       const question = readQuestionId(id);
       if (!question) return;
       const run = await requestApi(request, "GET", runPath(question.run_id));
-      const call = callsOf(run).find((each) => each.id === question.call_id);
+      const call = callsOf(run).find((each) => each.tool_call_id === question.call_id);
       // If no call is pending, another person answered first, for example at the dashboard.
       if (call) await submit(request, question.run_id, [outputOf(call, result)]);
     },
@@ -197,7 +197,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
 }
 
 const runPath = (id: string) => `/v1/runs/${encodeURIComponent(toSafeString(id))}?exclude=messages,tool_calls`;
-const callsOf = (run: { required_action: { submit_tool_outputs: { tool_calls: RequiredCall[] } } | null }) =>
+const callsOf = (run: { required_action: { submit_tool_outputs: { tool_calls: RequiredCallObject[] } } | null }) =>
   run.required_action?.submit_tool_outputs.tool_calls ?? [];
 /** Client tokens may not read an agent's instructions. */
 const mayRead = ({ scopes, token }: Principal): boolean => !token && (scopes.has("read") || scopes.has("admin"));

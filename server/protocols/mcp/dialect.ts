@@ -1,7 +1,7 @@
 import type { RunFrame } from "../../domain/api-types/events.ts";
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import type { AppError } from "../../domain/errors.ts";
-import type { RequiredCall } from "../../domain/run-event.ts";
+import type { RequiredCallObject } from "../../domain/required-action.ts";
 import { isObject } from "../../lib/json.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
@@ -27,11 +27,11 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
   /**
    * Only the last question advances the event id, so that a client that disconnects before it gets all of them again.
    */
-  const questions = (seq: number, calls: readonly RequiredCall[]) =>
+  const questions = (seq: number, calls: readonly RequiredCallObject[]) =>
     calls.map((each, index) =>
       writeMessage(
         index === calls.length - 1 ? seq : seq - 1,
-        requestOf(questionId(run_id, each.id), "elicitation/create", askedBy(each)),
+        requestOf(questionId(run_id, each.tool_call_id), "elicitation/create", askedBy(each)),
       ),
     );
 
@@ -67,13 +67,14 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
   };
 }
 
-const canAsk = (peer: Peer, calls: readonly RequiredCall[]): boolean =>
+const canAsk = (peer: Peer, calls: readonly RequiredCallObject[]): boolean =>
   peer.elicits && calls.every((call) => questionOf(call) !== null);
 
-const askedBy = (call: RequiredCall) => requireValue(questionOf(call), `The question of ${call.id}`);
+const askedBy = (call: RequiredCallObject) => requireValue(questionOf(call), `The question of ${call.tool_call_id}`);
 
 /** True if a waiting run ends the response, because the client cannot be asked on the same stream. */
-const isFinal = (peer: Peer, calls: readonly RequiredCall[]): boolean => peer.session === null || !canAsk(peer, calls);
+const isFinal = (peer: Peer, calls: readonly RequiredCallObject[]): boolean =>
+  peer.session === null || !canAsk(peer, calls);
 
 /** Returns the result in the format of the peer's version. */
 export const inVersion = (peer: Peer, result: object): object =>
@@ -83,20 +84,20 @@ export const inVersion = (peer: Peer, result: object): object =>
 export function actionRequiredResult(
   { run_id }: Pick<RunCall, "run_id">,
   peer: Peer,
-  calls: readonly RequiredCall[],
+  calls: readonly RequiredCallObject[],
 ): object {
   if (!canAsk(peer, calls)) return waitingResult(run_id, calls);
   const inputRequests = Object.fromEntries(
-    calls.map((call) => [call.id, { method: "elicitation/create", params: askedBy(call) }]),
+    calls.map((call) => [call.tool_call_id, { method: "elicitation/create", params: askedBy(call) }]),
   );
   return { resultType: "input_required", inputRequests, requestState: run_id };
 }
 
 /** Result for a client that cannot be asked: the run continues once it is answered elsewhere. */
-const waitingResult = (run_id: string, calls: readonly RequiredCall[]) => ({
+const waitingResult = (run_id: string, calls: readonly RequiredCallObject[]) => ({
   content: [
     textOf(
-      `The run ${run_id} is not over: it waits for ${calls.map(({ tool, needs }) => `${words[needs]} "${tool}"`).join(", ")}. ` +
+      `The run ${run_id} is not over: it waits for ${calls.map(({ name, needs }) => `${words[needs]} "${name}"`).join(", ")}. ` +
         `Answer it in the dashboard, or by POST /v1/runs/${run_id}/submit_tool_outputs.`,
     ),
   ],

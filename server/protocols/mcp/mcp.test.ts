@@ -288,7 +288,8 @@ describe("a run that waits", () => {
     await using it = await connect(owner);
     const { _meta } = await call(it.client, name, { input: "Go." });
     const id = _meta["runnel/run_id"];
-    const { id: callId } = (await owner.get(`/v1/runs/${id}`)).body.required_action.submit_tool_outputs.tool_calls[0];
+    const { tool_call_id: callId } = (await owner.get(`/v1/runs/${id}`)).body.required_action.submit_tool_outputs
+      .tool_calls[0];
     const stranger = await server.client({ project: "stranger" });
     await using theirs = await connect(stranger);
     const response = { jsonrpc: "2.0", id: `${id}/${callId}`, result: { action: "accept", content: { output: "x" } } };
@@ -449,7 +450,7 @@ describe("a connecting client", () => {
     const { body: store } = await owner.post("/v1/memory", { name: "n", kind: "vector" });
     await owner.patch(`/v1/agents/${agent.id}`, { memory: { stores: [{ memory_id: store.id }] } });
     await owner.post("/v1/agents", { ...agentBody, name: "other" });
-    const asked = { agent_id: agent.id, scopes: ["run", "read"], expires_in: 60 };
+    const asked = { agent_id: agent.id, scopes: ["run", "read"], expires_in_seconds: 60 };
     const { body } = await owner.post("/v1/client_tokens", asked);
     const key = { id: "", secret: body.token };
     await using it = await connect({ key });
@@ -542,7 +543,7 @@ describe("a session", () => {
     await server.projects.update(owner.scope.project_id, { limits: { reads_per_minute: 0 } });
     const limits = { requests_per_minute: 1000 };
     const page = async () => {
-      const asked = { agent_id: agent.id, scopes: ["run"], expires_in: 60, limits };
+      const asked = { agent_id: agent.id, scopes: ["run"], expires_in_seconds: 60, limits };
       return { key: { id: "", secret: (await owner.post("/v1/client_tokens", asked)).body.token } };
     };
     const [one, other] = [await page(), await page()];

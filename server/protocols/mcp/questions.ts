@@ -1,4 +1,5 @@
-import { decisions, type RequiredCall } from "../../domain/run-event.ts";
+import type { RequiredCallObject } from "../../domain/required-action.ts";
+import { decisions } from "../../domain/run-event.ts";
 import { toSafeString } from "../../lib/safe-string.ts";
 import type { SubmitToolOutputs } from "../../runs/schema.ts";
 import type { Params } from "./protocol.ts";
@@ -25,27 +26,30 @@ const output = {
 };
 
 /** Returns the question for a pending call, or null if no form can settle it. */
-export function questionOf({ tool, arguments: args, needs }: RequiredCall): Params | null {
+export function questionOf({ name, arguments: args, needs }: RequiredCallObject): Params | null {
   if (needs === "reconcile") return null;
-  const message = `${texts[needs](tool)}\n${JSON.stringify(args, null, 2)}`;
+  const message = `${texts[needs](name)}\n${JSON.stringify(args, null, 2)}`;
   return { message, requestedSchema: needs === "approval" ? decision : output };
 }
 
 /** Converts the client's answer to a tool output. `result` is null if the client could not ask. */
-export function outputOf({ id, needs }: Pick<RequiredCall, "id" | "needs">, result: Params | null): ToolOutput {
+export function outputOf(
+  { tool_call_id, needs }: Pick<RequiredCallObject, "tool_call_id" | "needs">,
+  result: Params | null,
+): ToolOutput {
   const content = (result?.action === "accept" ? result.content : null) as Params | null;
   const declined = result === null ? "The client could not ask." : "The user did not answer.";
   if (needs === "approval") {
     const isApproved = content?.decision === "approve";
     const reason = content ? content.reason : declined;
     return {
-      tool_call_id: id,
+      tool_call_id,
       decision: isApproved ? "approve" : "reject",
       ...(typeof reason === "string" && reason !== "" && { reason: reason.slice(0, 2000) }),
     };
   }
-  if (content && "output" in content) return { tool_call_id: id, output: content.output };
-  return { tool_call_id: id, output: declined, is_error: true };
+  if (content && "output" in content) return { tool_call_id, output: content.output };
+  return { tool_call_id, output: declined, is_error: true };
 }
 
 /** Id of a question. It contains run and call, so that no state is kept. */

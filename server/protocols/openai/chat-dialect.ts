@@ -1,5 +1,6 @@
 import type { Frame } from "../../domain/api-types/frames.ts";
-import type { ModelAnswer, RequiredCall, RunError } from "../../domain/run-event.ts";
+import type { RequiredCallObject } from "../../domain/required-action.ts";
+import type { ModelAnswer, RunError } from "../../domain/run-event.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
 import { failedRun, openAiError, shuttingDown } from "./errors.ts";
 
@@ -60,7 +61,7 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
   const sayText = (name: "content" | "reasoning_content", text: string): string =>
     stream ? `${open()}${head}"${name}":${JSON.stringify(text)}${tail}` : "";
 
-  function conclude(reason: Finish, calls: readonly RequiredCall[] = []): string {
+  function conclude(reason: Finish, calls: readonly RequiredCallObject[] = []): string {
     const tool_calls = calls.map(callOf);
     const toolCallsField = tool_calls.length > 0 && { tool_calls };
     const reasoning = thought !== "" && { reasoning_content: thought };
@@ -180,10 +181,10 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
 
 const choiceOf = (delta: object, finish_reason: Finish | null) => ({ index: 0, delta, logprobs: null, finish_reason });
 
-const callOf = ({ id, tool, arguments: args }: RequiredCall) => ({
-  id,
+const callOf = ({ tool_call_id, name, arguments: args }: RequiredCallObject) => ({
+  id: tool_call_id,
   type: "function",
-  function: { name: tool, arguments: JSON.stringify(args) },
+  function: { name, arguments: JSON.stringify(args) },
 });
 
 const usageOf = ({

@@ -46,7 +46,9 @@ test.each(["run", "read"])(
   "a client token that may only %s sees its own agent as a model, and no other",
   async (scope) => {
     const [id, other] = [await newAgent(null), await newAgent(null)];
-    const { token } = (await client.post("/v1/client_tokens", { agent_id: id, scopes: [scope], expires_in: 60 })).body;
+    const { token } = (
+      await client.post("/v1/client_tokens", { agent_id: id, scopes: [scope], expires_in_seconds: 60 })
+    ).body;
     const ask = (path: string) => server.send("GET", path, undefined, { authorization: `Bearer ${token}` });
     const { status, body } = await ask("/openai/v1/models");
     expect([status, body.data.map((model: { id: string }) => model.id)]).toEqual([200, [id, "runnel/embedder"]]);
@@ -521,7 +523,7 @@ test("a key that may start runs cannot make the server fetch images from its own
     agent_id: model,
     user_id: "ada",
     scopes: ["run", "read"],
-    expires_in: 600,
+    expires_in_seconds: 600,
   });
   const ask = async (url: string, secret = owner.key.secret) => {
     const authorization = `Bearer ${secret}`;

@@ -80,7 +80,7 @@ test("the version is pinned when the run is made: a label that moves meanwhile c
   await label(refunds, "production", { version: 2 });
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
   await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, output: "ok" }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: "ok" }],
   });
   expect((await settledRun(server, client, waiting.id)).output).toBe("v1");
   const later = await run(id, { overrides: { tools: [] } });

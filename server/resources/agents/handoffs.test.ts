@@ -193,10 +193,10 @@ describe("after a handoff", () => {
     const desk = await newAgent("desk", [transfer("refunds")], { handoffs: [refunds] });
     const waiting = await run(desk);
     const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
-    expect([call.tool, call.needs]).toEqual(["pay", "approval"]);
+    expect([call.name, call.needs]).toEqual(["pay", "approval"]);
     const submit = (output: object) =>
       client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, {
-        tool_outputs: [{ tool_call_id: call.id, ...output }],
+        tool_outputs: [{ tool_call_id: call.tool_call_id, ...output }],
       });
     expect((await submit({ decision: "approve" })).status).toBe(200);
     expect((await submit({ output: "done" })).status).toBe(200);
@@ -244,7 +244,7 @@ describe("after a handoff", () => {
     const waiting = await run(desk);
     await client.patch(`/v1/agents/${refunds}`, { model_settings: { script: [{ text: "New." }] } });
     const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
-    const tool_outputs = [{ tool_call_id: call.id, output: 1 }];
+    const tool_outputs = [{ tool_call_id: call.tool_call_id, output: 1 }];
     await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs });
     expect((await settledRun(server, client, waiting.id)).output).toBe("Old.");
     expect((await run(refunds)).output).toBe("New.");

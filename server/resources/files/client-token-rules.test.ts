@@ -27,7 +27,7 @@ type Ask = (method: string, path: string, body?: unknown) => ReturnType<typeof s
 
 async function holder(bound: object = {}): Promise<Ask> {
   const many = { requests_per_minute: 1000, run_creations_per_minute: 1000 };
-  const asked = { agent_id, scopes: ["run", "read", "upload"], expires_in: 86_400, limits: many, ...bound };
+  const asked = { agent_id, scopes: ["run", "read", "upload"], expires_in_seconds: 86_400, limits: many, ...bound };
   const { status, body } = await owner.post("/v1/client_tokens", asked);
   expect([status, body.error ?? null]).toEqual([201, null]);
   return (method, path, sent) => server.send(method, path, sent, { authorization: `Bearer ${body.token}` });
@@ -158,7 +158,7 @@ test("a client token uploads only documents of a few megabytes, and needs the sc
   const run = (await start(ada, [])).body.id;
   expect(await refused(await holder({ run_id: run }), note("Hi."))).toEqual([403, "run_id"]);
 
-  const asked = { agent_id, user_id: "large", scopes: ["upload"], expires_in: 600 };
+  const asked = { agent_id, user_id: "large", scopes: ["upload"], expires_in_seconds: 600 };
   const { token } = (await owner.post("/v1/client_tokens", asked)).body;
   const large = await sendForm({ token }, "large.txt", "x".repeat(limits.client_file_bytes + 1));
   expect([large.status, ((await large.json()) as Json).error.code]).toEqual([413, "file_too_large"]);
@@ -171,7 +171,7 @@ test("a flood of files is stopped by its sender's limits, also if concurrent, an
   const maker = await flooded.client();
   const agent = (await maker.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
   const tokenOf = async (user_id: string) => {
-    const asked = { agent_id: agent, user_id, scopes: ["upload"], expires_in: 600 };
+    const asked = { agent_id: agent, user_id, scopes: ["upload"], expires_in_seconds: 600 };
     return (await maker.post("/v1/client_tokens", asked)).body.token as string;
   };
   const send = async (token: string, text: string) =>

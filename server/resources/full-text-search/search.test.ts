@@ -66,7 +66,7 @@ test("a run is found by the arguments of its tool calls, by its error and by its
   const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "Go." });
   const [call] = body.required_action.submit_tool_outputs.tool_calls;
   const path = `/v1/runs/${body.id}/submit_tool_outputs`;
-  await client.post(path, { tool_outputs: [{ tool_call_id: call.id, output: "x" }] });
+  await client.post(path, { tool_outputs: [{ tool_call_id: call.tool_call_id, output: "x" }] });
   await settled(body.id);
   expect(await search(word)).toEqual([body.id]);
   expect(await search(`${word} model_error`)).toEqual([body.id]);

@@ -38,7 +38,7 @@ const asking =
     app.send(method, path, body, { authorization: `Bearer ${secret}` });
 
 async function tokenOf(body: object, client = admin): Promise<Token> {
-  const answer = await client.post("/v1/client_tokens", { scopes: everything, expires_in: 600, ...body });
+  const answer = await client.post("/v1/client_tokens", { scopes: everything, expires_in_seconds: 600, ...body });
   expect([answer.status, answer.body.error ?? null]).toEqual([201, null]);
   return { secret: answer.body.token, user_id: answer.body.user_id, ask: asking(answer.body.token) };
 }
@@ -209,7 +209,7 @@ test("a token that exceeds its rate limit is refused before the request counts f
   const client = await small.client();
   const agent_id = await makeAgent(client);
   const limits = { requests_per_minute: 3, run_creations_per_minute: 1 };
-  const made = await client.post("/v1/client_tokens", { agent_id, scopes: everything, expires_in: 60, limits });
+  const made = await client.post("/v1/client_tokens", { agent_id, scopes: everything, expires_in_seconds: 60, limits });
   const ask = asking(made.body.token, small);
   expect((await ask("POST", "/v1/runs?wait=60", { agent_id, input: "Go." })).status).toBe(201);
   expect((await ask("POST", "/v1/runs", { agent_id, input: "Go." })).status).toBe(429);
@@ -236,7 +236,11 @@ test("tokens are not stored, however many are created and used at once", async (
     );
   const before = rows();
   const flood = Array.from({ length: 1000 }, async () => {
-    const { status, body } = await maker.post("/v1/client_tokens", { agent_id, scopes: ["read"], expires_in: 60 });
+    const { status, body } = await maker.post("/v1/client_tokens", {
+      agent_id,
+      scopes: ["read"],
+      expires_in_seconds: 60,
+    });
     if (status !== 201) return [status, body.error.code];
     return [(await asking(body.token)("GET", "/v1/runs")).status];
   });
@@ -247,7 +251,7 @@ test("tokens are not stored, however many are created and used at once", async (
 
 test("an expired token is refused with that reason", async () => {
   const agent_id = await makeAgent();
-  const { ask, secret } = await tokenOf({ agent_id, expires_in: 5 });
+  const { ask, secret } = await tokenOf({ agent_id, expires_in_seconds: 5 });
   expect((await ask("GET", "/v1/runs")).status).toBe(200);
   at += 5000;
   const { status, body } = await ask("GET", "/v1/runs");
@@ -260,7 +264,11 @@ test("a token ends with the key that created it, at the next request, and expire
   const agent_id = await makeAgent();
   const author = { ...admin.scope, actor: testActor };
   const key = await server.keys.create(author, { name: "k", scopes: ["run"], expires_in_seconds: 60 });
-  const made = await asking(key.secret)("POST", "/v1/client_tokens", { agent_id, scopes: everything, expires_in: 600 });
+  const made = await asking(key.secret)("POST", "/v1/client_tokens", {
+    agent_id,
+    scopes: everything,
+    expires_in_seconds: 600,
+  });
   expect(made.body.expires_at).toBe(key.expires_at);
   const ask = asking(made.body.token);
   expect((await ask("GET", "/v1/runs")).status).toBe(200);
@@ -272,7 +280,7 @@ test("a token ends with the key that created it, at the next request, and expire
 test("a token has no more rights than the key that creates it", async () => {
   const [agent_id, other] = [await makeAgent(), await makeAgent()];
   const make = (client: Client, body: object) =>
-    client.post("/v1/client_tokens", { agent_id, scopes: ["read"], expires_in: 60, ...body });
+    client.post("/v1/client_tokens", { agent_id, scopes: ["read"], expires_in_seconds: 60, ...body });
   const reader = await server.client({ scopes: ["read"] });
   expect((await make(reader, {})).status).toBe(201);
   expect((await make(reader, { scopes: ["run"] })).status).toBe(403);
@@ -294,7 +302,9 @@ test("a token has no more rights than the key that creates it", async () => {
     expect([status, answer.error?.param]).toEqual([400, param]);
   }
   const { ask } = await tokenOf({ agent_id });
-  expect((await ask("POST", "/v1/client_tokens", { agent_id, scopes: ["read"], expires_in: 60 })).status).toBe(403);
+  expect((await ask("POST", "/v1/client_tokens", { agent_id, scopes: ["read"], expires_in_seconds: 60 })).status).toBe(
+    403,
+  );
 });
 
 test("a token of another server or environment is invalid", async () => {

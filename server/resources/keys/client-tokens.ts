@@ -94,7 +94,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     const bounds = boundsOf(principal, id, { ...input, agent_id });
     const keyEnd = keys.get(principal, principal.id).expires_at;
     const end = Math.min(
-      now() + input.expires_in * 1000,
+      now() + input.expires_in_seconds * 1000,
       keyEnd === null ? Number.POSITIVE_INFINITY : Date.parse(keyEnd),
     );
     const sealed: Sealed = {

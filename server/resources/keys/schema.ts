@@ -65,7 +65,7 @@ export const CreateClientToken = closedObject({
     "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them, `upload` gives them files.",
     Type.Array(oneOf(clientScopes), { minItems: 1, maxItems: clientScopes.length, uniqueItems: true }),
   ),
-  expires_in: about(
+  expires_in_seconds: about(
     "How many seconds it lasts; it ends with its key at the latest.",
     Type.Integer({ minimum: 1, maximum: 86_400 }),
   ),

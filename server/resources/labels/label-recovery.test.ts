@@ -22,10 +22,12 @@ async function toTheEnd(server: Server, client: ReturnType<typeof clientOf>, id:
   for (;;) {
     const run = await settledRun(server, client, id);
     if (run.status !== "requires_action") return run;
-    const tool_outputs = run.required_action.submit_tool_outputs.tool_calls.map((call: { id: string }) => ({
-      tool_call_id: call.id,
-      output: 1,
-    }));
+    const tool_outputs = run.required_action.submit_tool_outputs.tool_calls.map(
+      ({ tool_call_id }: { tool_call_id: string }) => ({
+        tool_call_id,
+        output: 1,
+      }),
+    );
     await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
   }
 }

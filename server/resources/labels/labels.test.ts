@@ -89,7 +89,7 @@ test("the run after a move gets the new version, and a run under way keeps its o
   expect(await versionOf({ agent_id: id, label: "production" })).toBe(2);
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
   await admin.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, output: 1 }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: 1 }],
   });
   let run = waiting;
   while (run.status !== "completed") run = (await admin.get(`/v1/runs/${waiting.id}`)).body;
@@ -564,7 +564,7 @@ test("a client token starts runs of the version that its maker chose, and of no 
   const made = await admin.post("/v1/client_tokens", {
     agent_id: `${name}@production`,
     scopes: [...clientScopes],
-    expires_in: 600,
+    expires_in_seconds: 600,
     user_id: "ada",
   });
   expect(made.body).toMatchObject({ agent_id: id, label: "production", version: null });
@@ -576,7 +576,8 @@ test("a client token starts runs of the version that its maker chose, and of no 
   expect((await ask({ agent_id: id })).body).toMatchObject({ agent_version: 1 });
   for (const body of [{ agent_id: `${id}@3` }, { agent_id: id, version: 3 }, { agent_id: id, label: "production" }])
     expect((await ask(body)).status).toBe(403);
-  const plain = (await admin.post("/v1/client_tokens", { agent_id: id, scopes: ["run"], expires_in: 600 })).body;
+  const plain = (await admin.post("/v1/client_tokens", { agent_id: id, scopes: ["run"], expires_in_seconds: 600 }))
+    .body;
   const authorization = { authorization: `Bearer ${plain.token}` };
   expect((await server.send("POST", "/v1/runs", { agent_id: `${id}@1`, input: "Hi." }, authorization)).status).toBe(
     403,

@@ -157,7 +157,7 @@ test("an imported project is found and continues in a database with others, whic
   const { body: waiting } = await clientOf(second, client).get(`/v1/runs/${run}`);
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
   await clientOf(second, client).post(`/v1/runs/${run}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, output: "noon" }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: "noon" }],
   });
   await second.search.catchUp();
   const { body: hits } = await clientOf(second, client).get("/v1/search?q=notes");

@@ -93,7 +93,7 @@ test("a thread has its runs' messages, in order, each with its run", async () =>
   const waiting = await say(id, asking, "Look at it.", { tools: [tool.id] });
   expect(await threadOf(id)).toMatchObject({ status: "waiting", message_count: 0, last_run_id: waiting.id });
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, output: { seen: 1 } }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, output: { seen: 1 } }];
   await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs });
   await server.watches.join(waiting.id).next(0);
   while ((await threadOf(id)).status !== "idle") await new Promise((resolve) => setImmediate(resolve));
@@ -108,8 +108,8 @@ test("a thread has its runs' messages, in order, each with its run", async () =>
   ]);
   const all = await messagesOf(id);
   expect(all.map(({ run_id }) => run_id)).toEqual([...Array(4).fill(waiting.id), second.id, second.id]);
-  expect(all[1].tool_calls).toEqual([{ id: call.id, name: "look", arguments: { at: "it" } }]);
-  expect(all[2].tool_call_id).toBe(call.id);
+  expect(all[1].tool_calls).toEqual([{ id: call.tool_call_id, name: "look", arguments: { at: "it" } }]);
+  expect(all[2].tool_call_id).toBe(call.tool_call_id);
   expect(await threadOf(id)).toMatchObject({ status: "idle", message_count: 6, last_run_id: second.id });
   expect(historyOf(id).map(({ role }) => role)).toEqual([
     "user",

@@ -49,10 +49,10 @@ export const UpdateTool = t.partial({
 });
 export type UpdateTool = Static<typeof UpdateTool>;
 
-/** Body of `POST /v1/tools/:id/test`; `tool` names one of an MCP server's tools. */
+/** Body of `POST /v1/tools/:id/test`; `name` names one of an MCP server's tools. */
 export const TestTool = t.closedObject({
   arguments: t.about("The arguments of the call.", JsonObject),
-  tool: t.about("The name of the MCP server's tool.", Type.Optional(Type.String({ minLength: 1, maxLength: 256 }))),
+  name: t.about("The name of the MCP server's tool.", Type.Optional(Type.String({ minLength: 1, maxLength: 256 }))),
 });
 export type TestTool = Static<typeof TestTool>;
 

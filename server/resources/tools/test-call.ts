@@ -36,8 +36,8 @@ interface ToolTestOptions {
 
 /** Calls a tool once for a client. No approval is needed, because the caller has the right to approve. */
 export function createToolTest({ db, audit, callable, runTool }: ToolTestOptions) {
-  return async function testCall(author: Author, id: string, { arguments: args, tool }: TestTool, signal: AbortSignal) {
-    const snapshot = callable(author, id, tool);
+  return async function testCall(author: Author, id: string, { arguments: args, name }: TestTool, signal: AbortSignal) {
+    const snapshot = callable(author, id, name);
     requireTestable(snapshot);
     requireFit(snapshot, args);
     // Recorded before the call, whose effects remain even if this process crashes.

@@ -66,7 +66,7 @@ test("a run equals its replay, and a fork equals its source up to the fork", asy
   for (const answer of [{ decision: "approve", reason: "Sure." }, { output: { sky: "blue" } }]) {
     await reaches(server, client, run.id, "requires_action");
     const { body } = await client.get(`/v1/runs/${run.id}`);
-    const [{ id }] = body.required_action.submit_tool_outputs.tool_calls;
+    const [{ tool_call_id: id }] = body.required_action.submit_tool_outputs.tool_calls;
     const tool_outputs = [{ tool_call_id: id, ...answer }];
     expect((await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs })).status).toBe(200);
   }

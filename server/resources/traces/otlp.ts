@@ -70,9 +70,9 @@ function runSpan({ trace, agent, root, source }: ExportedRun, options: SpanOptio
       ...recoveries.map(({ attempt, at, step_index }) =>
         eventOf("runnel.recovery", at, { "runnel.attempt": attempt, "runnel.step.index": step_index }),
       ),
-      ...pauses.flatMap(({ paused_at, ended_at }) => [
+      ...pauses.flatMap(({ paused_at, completed_at }) => [
         ...(paused_at === null ? [] : [eventOf("runnel.paused", paused_at, {})]),
-        ...(paused_at === null || ended_at === null ? [] : [eventOf("runnel.pause_ended", ended_at, {})]),
+        ...(paused_at === null || completed_at === null ? [] : [eventOf("runnel.pause_ended", completed_at, {})]),
       ]),
     ],
     links: source ? [linkOf(state, source)] : [],
@@ -173,7 +173,7 @@ function stepSpan({ trace, agent, root }: ExportedRun, step: TraceStep, options:
     parentSpanId: runSpanId(run.run_id),
     name: shortText(kind.name),
     kind: kind.kind,
-    ...times(Date.parse(step.started_at), step.ended_at ? Date.parse(step.ended_at) : state.updated_at),
+    ...times(Date.parse(step.started_at), step.completed_at ? Date.parse(step.completed_at) : state.updated_at),
     attributes: attributes({
       ...kind.attributes,
       ...(content && kind.content()),

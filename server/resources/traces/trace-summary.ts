@@ -28,7 +28,7 @@ export function traceHead({ id, project_id, environment }: Owner, state: RunStat
     agent_version: run.agent_version,
     status: state.status,
     started_at: timestamp(startTime),
-    ended_at: timestampOrNull(state.ended_at),
+    completed_at: timestampOrNull(state.ended_at),
     duration_ms: (state.ended_at ?? state.updated_at) - startTime,
     usage: state.usage,
     created_at: timestamp(state.created_at),

@@ -48,8 +48,8 @@ test("a trace is found by its own id and by its run's", async () => {
     status: "completed",
     usage: run.usage,
     started_at: run.started_at,
-    ended_at: run.ended_at,
-    duration_ms: Date.parse(run.ended_at) - Date.parse(run.started_at),
+    completed_at: run.completed_at,
+    duration_ms: Date.parse(run.completed_at) - Date.parse(run.started_at),
     origin: "run",
     forked_from: null,
     replay_of: null,
@@ -76,10 +76,10 @@ test("a trace can be read while its run waits, and shows the waiting step", asyn
   const { body: tool } = await client.post("/v1/tools", { name: "look" });
   const run = await ran(client, [{ tool_calls: [call("look")] }, { text: "Done." }], [tool.id]);
   const trace = await client.get(`/v1/traces/${run.id}`);
-  expect(trace.body).toMatchObject({ status: "requires_action", ended_at: null });
+  expect(trace.body).toMatchObject({ status: "requires_action", completed_at: null });
   expect(stepsOf(trace)).toMatchObject([
     { type: "model_call", status: "completed" },
-    { type: "tool_call", status: "waiting", ended_at: null, input: { at: "look" }, output: null },
+    { type: "tool_call", status: "waiting", completed_at: null, input: { at: "look" }, output: null },
   ]);
   expect(code(await client.delete(`/v1/traces/${run.id}`))).toEqual([409, "run_not_terminal"]);
 });
@@ -93,7 +93,7 @@ test("the trace of a model call in flight is readable, without an end", async ()
   while (watch.live() === null) await watch.next(10_000);
   watch.leave();
   const trace = await client.get(`/v1/traces/${run.id}`);
-  expect(stepsOf(trace)).toMatchObject([{ type: "model_call", status: "in_progress", ended_at: null, output: null }]);
+  expect(stepsOf(trace)).toMatchObject([{ type: "model_call", status: "in_progress", completed_at: null, output: null }]);
 });
 
 test("the steps are paged without repetition or omission", async () => {
@@ -125,8 +125,8 @@ test("a page of steps has at most 1 MiB, also with prompts, and the next one con
   const run = await ran(client, [turn, turn, { text: "Done." }], [tool.id]);
   const watch = server.watches.join(run.id);
   for (let { status, required_action } = run; status !== "completed"; ) {
-    const calls: { id: string }[] = required_action?.submit_tool_outputs.tool_calls ?? [];
-    const tool_outputs = calls.map(({ id }) => ({ tool_call_id: id, output: "x".repeat(250_000) }));
+    const calls: { tool_call_id: string }[] = required_action?.submit_tool_outputs.tool_calls ?? [];
+    const tool_outputs = calls.map(({ tool_call_id }) => ({ tool_call_id, output: "x".repeat(250_000) }));
     if (calls.length > 0) await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
     const commits = watch.commits();
     ({ status, required_action } = (await client.get(`/v1/runs/${run.id}`)).body);

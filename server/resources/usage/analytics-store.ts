@@ -134,7 +134,7 @@ export function createAnalytics({ db: { sqlite } }: { db: Db }) {
       })),
       has_more: series.length > most,
       totals: serialize(rows.reduce<AnalyticsCounts>(add, nothing())),
-      ...(isHistogram(group_by) && { percentiles: percentilesOf(series) }),
+      ...(isHistogram(group_by) && { percentiles_ms: percentilesOf(series) }),
       from: timestamp(from_ms),
       to: timestamp(to_ms),
       bucket: unit,

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const [call] = body.required_action.submit_tool_outputs.tool_calls;
   time += 2000;
   await client.post(`/v1/runs/${waiting}/submit_tool_outputs`, {
-    tool_outputs: [{ tool_call_id: call.id, output: "x" }],
+    tool_outputs: [{ tool_call_id: call.tool_call_id, output: "x" }],
   });
   while ((await client.get(`/v1/runs/${waiting}`)).body.status !== "completed") await Bun.sleep(5);
   await server.search.catchUp();
@@ -76,7 +76,7 @@ test("errors are counted by code, and tools by name with their durations", async
 });
 
 test("a histogram has its buckets in order, and percentiles of all", async () => {
-  const { data, percentiles } = await report("group_by=duration");
+  const { data, percentiles_ms: percentiles } = await report("group_by=duration");
   expect(data.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(3);
   expect(data.map(({ name }: { name: string }) => Number(name))).toEqual(
     data.map(({ name }: { name: string }) => Number(name)).toSorted((a: number, b: number) => a - b),

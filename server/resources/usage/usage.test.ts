@@ -271,7 +271,7 @@ test("a run's total usage is in the usage of its day, across a wait and a restar
   });
   const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
   await server.recover();
-  const [{ id }] = run.required_action.submit_tool_outputs.tool_calls;
+  const [{ tool_call_id: id }] = run.required_action.submit_tool_outputs.tool_calls;
   const answer = { tool_outputs: [{ tool_call_id: id, output: 1 }], stream: true };
   expect((await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, answer)).body).toContain("run.completed");
   await server.recover();

@@ -162,7 +162,7 @@ function withoutMessages({ messages: _, tool_calls, ...run }: RunObject): Record
 const shownCall = ({ id, tool_id, tool, type, arguments: args, needs, step_index }: ToolRequest) => ({
   id,
   tool_id,
-  tool,
+  name: tool,
   type,
   arguments: args,
   needs,

@@ -229,7 +229,7 @@ describe("an event", () => {
       id: headers["webhook-id"],
       object: "event",
       type: "run.completed",
-      created_at: made.ended_at,
+      created_at: made.completed_at,
       ...client.scope,
       run_id: made.id,
       seq: expect.any(Number),
@@ -282,7 +282,7 @@ describe("an event", () => {
     );
     const waiting = await run(client, agent);
     const call = waiting.required_action.submit_tool_outputs.tool_calls[0];
-    const tool_outputs = [{ tool_call_id: call.id, output: "secret output" }];
+    const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "secret output" }];
     await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs });
     while ((await client.get(`/v1/runs/${waiting.id}`)).body.status !== "completed") await Bun.sleep(1);
     app.set(app.now() + 60_000);
@@ -296,11 +296,16 @@ describe("an event", () => {
       ["run.resumed", "in_progress"],
       ["run.completed", "completed"],
     ]);
-    expect(bySeq[0].data.tool_call).toMatchObject({ id: call.id, tool: "ask", arguments: { a: 1 }, needs: "output" });
+    expect(bySeq[0].data.tool_call).toMatchObject({
+      id: call.tool_call_id,
+      name: "ask",
+      arguments: { a: 1 },
+      needs: "output",
+    });
     expect(bySeq[1].data.object.required_action).toEqual(waiting.required_action);
     expect(bySeq[1].data.object.expires_at).toBe(waiting.expires_at);
     expect(JSON.stringify(latest)).not.toContain("secret output");
-    expect(bySeq[3].data.object.tool_calls).toMatchObject([{ id: call.id, status: "completed" }]);
+    expect(bySeq[3].data.object.tool_calls).toMatchObject([{ id: call.tool_call_id, status: "completed" }]);
     for (const { data } of latest) expect(data.object).not.toHaveProperty("messages");
   });
 

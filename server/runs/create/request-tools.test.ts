@@ -36,9 +36,9 @@ const promptOf = async (id: string): Promise<Answer["body"]> =>
 test("a run calls a tool from its request, and continues with the client's output", async () => {
   const run = await ran({ agent_id: await newAgent(asking), tools: [look] });
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  expect(call).toMatchObject({ tool: "look", tool_id: null, arguments: { at: "Oslo" }, needs: "output" });
+  expect(call).toMatchObject({ name: "look", tool_id: null, arguments: { at: "Oslo" }, needs: "output" });
   expect(run.tool_calls[0]).toMatchObject({ type: "client", status: "awaiting_output" });
-  const tool_outputs = [{ tool_call_id: call.id, output: "Wet." }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "Wet." }];
   await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
   const done = (await client.get(`/v1/runs/${run.id}`)).body;
   expect(["in_progress", "completed"]).toContain(done.status);
@@ -105,7 +105,7 @@ test("tool_choice forces a tool call only in the first answer", async () => {
   const run = await ran({ agent_id, tools: [look], overrides: { model_settings: { tool_choice } } });
   expect((await promptOf(run.id)).settings.tool_choice).toEqual(tool_choice);
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, output: "Wet." }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "Wet." }];
   const answer = await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs, stream: true });
   expect(String(answer.body)).toContain("run.completed");
   const { steps } = (await client.get(`/v1/traces/${run.id}?include=prompt`)).body;
@@ -118,7 +118,7 @@ test("tool_choice forces a tool call only in the first answer", async () => {
 
 test("a call id resolves to the run that made it, for viewers of that run, until the run is deleted", async () => {
   const run = await ran({ agent_id: await newAgent(asking), tools: [look] });
-  const [{ id: call }] = run.required_action.submit_tool_outputs.tool_calls;
+  const [{ tool_call_id: call }] = run.required_action.submit_tool_outputs.tool_calls;
   const { runs } = server;
   expect(runs.askedBy(client.scope, call)).toBe(run.id);
   expect(runs.askedBy({ ...client.scope, agent_ids: [] }, call)).toBeNull();

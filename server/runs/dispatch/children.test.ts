@@ -153,19 +153,24 @@ describe("a required action of a child", () => {
     const waiting = await fixture.settled(id);
     const [child] = rows(fixture, id);
     expect(asked(waiting)).toMatchObject([
-      { tool: "look", needs: "output", run_id: child!.id },
-      { tool: "sign", needs: "approval", run_id: child!.id },
+      { name: "look", needs: "output", run_id: child!.id },
+      { name: "sign", needs: "approval", run_id: child!.id },
     ]);
     const [first, second] = asked(waiting);
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: first!.id, output: "blue" }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: first!.tool_call_id, output: "blue" }]);
     const rest = fixture.runs.get(fixture.scope, id);
-    expect([rest.status, asked(rest).map((call) => call.id)]).toEqual(["requires_action", [second!.id]]);
+    expect([rest.status, asked(rest).map((call) => call.tool_call_id)]).toEqual([
+      "requires_action",
+      [second!.tool_call_id],
+    ]);
     await fixture.service.submit(fixture.scope, id, [
-      { tool_call_id: second!.id, decision: "approve", arguments: { by: "me" } },
+      { tool_call_id: second!.tool_call_id, decision: "approve", arguments: { by: "me" } },
     ]);
     const after = await fixture.settled(id);
-    expect(asked(after)).toMatchObject([{ id: second!.id, needs: "output", arguments: { by: "me" } }]);
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: second!.id, output: "signed" }]);
+    expect(asked(after)).toMatchObject([
+      { tool_call_id: second!.tool_call_id, needs: "output", arguments: { by: "me" } },
+    ]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: second!.tool_call_id, output: "signed" }]);
     expect(fixture.runs.get(fixture.scope, id).status).toBe("in_progress");
     expect(await fixture.settled(id)).toMatchObject({ status: "completed", tool_calls: [{ output: "I was told." }] });
   });
@@ -178,8 +183,10 @@ describe("a required action of a child", () => {
     const [grandchild] = rows(fixture, child!.id);
     expect(asked(waiting).map(({ run_id }) => run_id)).toEqual([grandchild!.id, grandchild!.id]);
     const [first, second] = asked(waiting);
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: first!.id, output: "blue" }]);
-    await fixture.service.submit(fixture.scope, grandchild!.id, [{ tool_call_id: second!.id, decision: "reject" }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: first!.tool_call_id, output: "blue" }]);
+    await fixture.service.submit(fixture.scope, grandchild!.id, [
+      { tool_call_id: second!.tool_call_id, decision: "reject" },
+    ]);
     expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
     expect(events(fixture, id).filter((type) => type === "subagent.resumed")).toHaveLength(1);
   });
@@ -187,7 +194,7 @@ describe("a required action of a child", () => {
   test("accepts a repeated answer, refuses a different one, and an invalid answer does not affect the others", async () => {
     using fixture = runFixture({ agents: { agt_research: asking("look"), agt_write: asking("look") } });
     const { id } = await fixture.start(parent("research", "write"), { tools: [research, write] });
-    const [one, two] = asked(await fixture.settled(id)).map((call) => call.id) as [string, string];
+    const [one, two] = asked(await fixture.settled(id)).map((call) => call.tool_call_id) as [string, string];
     const submit = (...tool_outputs: { tool_call_id: string; output?: unknown; decision?: "approve" }[]) =>
       refusalOf(fixture.service.submit(fixture.scope, id, tool_outputs));
     const before = fixture.journal.read(id).length;
@@ -219,7 +226,7 @@ describe("a required action of a child", () => {
     using fixture = runFixture({ agents: { agt_research: agent(script, { tools: [strict] }) } });
     const { id } = await fixture.start(parent("research"), { tools: [research] });
     const [call] = asked(await fixture.settled(id));
-    const answer = { tool_call_id: call!.id, decision: "approve" as const, arguments: { by: 1 } };
+    const answer = { tool_call_id: call!.tool_call_id, decision: "approve" as const, arguments: { by: 1 } };
     expect(await refusalOf(fixture.service.submit(fixture.scope, id, [answer]))).toMatchObject({
       code: "validation_failed",
       param: "tool_outputs[0].arguments",
@@ -233,7 +240,7 @@ describe("a required action of a child", () => {
       const { id } = await fixture.start(script, { tools: [research, look] });
       const calls = asked(await fixture.settled(id));
       expect(calls.map(({ run_id }) => run_id === undefined).sort()).toEqual([false, true]);
-      const answers = calls.map((call) => ({ tool_call_id: call.id, output: "blue" }));
+      const answers = calls.map((call) => ({ tool_call_id: call.tool_call_id, output: "blue" }));
       if (parts === 1) await fixture.service.submit(fixture.scope, id, answers);
       else for (const answer of answers) await fixture.service.submit(fixture.scope, id, [answer]);
       expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
@@ -254,6 +261,6 @@ describe("a required action of a child", () => {
       filters: {},
     } as const;
     const { data } = await fixture.runs.pending(fixture.scope, { ...page, created_at: [], metadata: [] });
-    expect(data.map(({ tool }) => tool).sort()).toEqual(["look", "sign"]);
+    expect(data.map(({ name }) => name).sort()).toEqual(["look", "sign"]);
   });
 });

@@ -91,7 +91,7 @@ test("real worker threads behave the same: text, tools, answers and streams", as
   for (const { id } of runs) {
     const waiting = await fixture.settled(id);
     const [call] = waiting.required_action!.submit_tool_outputs.tool_calls;
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
     const done = await fixture.settled(id);
     expect([done.status, done.output]).toEqual(["completed", "Seen."]);
     expect(textOfFrames(await fixture.stream(id))).toBe("Let me see. Seen.");
@@ -206,7 +206,7 @@ test("a thread that dies while its run requires action does not cause a recovery
   const { required_action } = await fixture.settled(id);
   die(0); // Its loop is leaving: the run still counts as driven.
   const [call] = required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
   const run = await fixture.settled(id);
   expect([run.status, run.output, run.attempt]).toEqual(["completed", "Seen.", 1]);
 });
@@ -274,7 +274,7 @@ test("an answer may arrive while the loop that asked for it is leaving", async (
     const run = fixture.runs.get(fixture.scope, id);
     if (run.status !== "requires_action" || answered) return;
     const [call] = run.required_action!.submit_tool_outputs.tool_calls;
-    answered = fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    answered = fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
   });
   await fixture.until(id, ({ event }) => event.type === "run.completed");
   await answered!;
@@ -288,7 +288,7 @@ test("if an answer and a cancellation race, one of them wins and the run ends on
       const { id } = await fixture.start(waits, { tools: [tool("look")] });
       const { required_action } = await fixture.settled(id);
       const [call] = required_action!.submit_tool_outputs.tool_calls;
-      const submit = () => fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+      const submit = () => fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
       const cancel = () => fixture.service.cancel(fixture.scope, id, null);
       await Promise.allSettled((index % 2 ? [submit, cancel] : [cancel, submit]).map((act) => act()));
       await fixture.settled(id);
@@ -337,7 +337,7 @@ test("a run that ended while waiting for its slot leaves the slot to the next on
   const blocker = await fixture.start([slow]);
   for (const id of ids) {
     const [call] = fixture.runs.get(fixture.scope, id).required_action!.submit_tool_outputs.tool_calls;
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
   }
   await fixture.service.cancel(fixture.scope, ids[0]!, null);
   await fixture.service.cancel(fixture.scope, blocker.id, null);

@@ -31,7 +31,7 @@ test("waiting does not use up the run's own time", async () => {
   const { required_action } = await fixture.settled(id);
   at += 3_600_000;
   const [call] = required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
   expect(fixture.runs.expiry(id)).toBe(at + 60_000);
   expect((await fixture.settled(id)).status).toBe("completed");
 });
@@ -52,7 +52,7 @@ test("a partial answer does not extend the time", async () => {
   const before = fixture.runs.expiry(id);
   at += 1000;
   const [call] = required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
   expect(fixture.runs.expiry(id)).toBe(before);
 });
 

@@ -258,7 +258,9 @@ describe("calls of a fork after its step", () => {
       const { run } = await make(client, [pay(5), { text: "Paid." }], { url: undefined, approval: "always" });
       const [call] = run.required_action.submit_tool_outputs.tool_calls;
       const answer = (more: object) =>
-        client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, ...more }] });
+        client.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
+          tool_outputs: [{ tool_call_id: call.tool_call_id, ...more }],
+        });
       const nothing = await forked(client, run, { step_index: -1, tools: "recorded_only" });
       expect(nothing).toMatchObject({ status: "completed", tool_calls: [{ error: { code: "not_recorded" } }] });
       await answer({ decision: "approve" });
@@ -279,7 +281,7 @@ describe("an unfinished run", () => {
       const { run } = await make(client, [pay(5), { text: "Paid." }], { approval: "always" });
       const own = await forked(client, run, { step_index: 0 });
       expect(own.status).toBe("requires_action");
-      const ids = [run, own].map((each) => each.required_action.submit_tool_outputs.tool_calls[0].id);
+      const ids = [run, own].map((each) => each.required_action.submit_tool_outputs.tool_calls[0].tool_call_id);
       expect(ids[0]).not.toBe(ids[1]);
       const tool_outputs = [{ tool_call_id: ids[1], decision: "approve" }];
       await client.post(`/v1/runs/${own.id}/submit_tool_outputs`, { tool_outputs });
@@ -527,7 +529,7 @@ describe("creation rules", () => {
     const kept = await forked(client, run, { step_index: 1 });
     expect(kept).toMatchObject({ created_at: own.created_at, started_at: own.created_at });
     const [first, second] = await stepsOf(client, kept);
-    expect(Date.parse(second.ended_at) - Date.parse(first.started_at)).toBe(3_600_000);
+    expect(Date.parse(second.completed_at) - Date.parse(first.started_at)).toBe(3_600_000);
   });
 
   test("count a fork on the day of its creation, even if its record began on another", async () => {
@@ -590,12 +592,14 @@ test("a run and the list show the same durations, and a fork shows its record's 
   const client = await server.client();
   const { run } = await make(client, [pay(1), { text: "Paid.", delta_ms: 5 }], { type: "client", url: undefined });
   expect(run.status).toBe("requires_action");
-  const tool_outputs = [{ tool_call_id: run.required_action.submit_tool_outputs.tool_calls[0].id, output: "done" }];
+  const tool_outputs = [
+    { tool_call_id: run.required_action.submit_tool_outputs.tool_calls[0].tool_call_id, output: "done" },
+  ];
   await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs, stream: true });
   const over = (await client.get(`/v1/runs/${run.id}`)).body;
-  const { timing, started_at, ended_at } = over;
-  expect(timing).toMatchObject({ recorded_ms: 0, as_of: ended_at });
-  expect(timing.worked_ms + timing.waited_ms).toBe(Date.parse(ended_at) - Date.parse(started_at));
+  const { timing, started_at, completed_at } = over;
+  expect(timing).toMatchObject({ recorded_ms: 0, as_of: completed_at });
+  expect(timing.worked_ms + timing.waited_ms).toBe(Date.parse(completed_at) - Date.parse(started_at));
   const child = await forked(client, run, { step_index: 1 });
   const latencies = (await stepsOf(client, child)).filter(({ replayed }) => replayed).map((step) => step.latency_ms);
   expect(child.timing.recorded_ms).toBe(latencies.reduce((sum, ms) => sum + ms, 0));

@@ -190,7 +190,7 @@ describe("a pause", () => {
     await pause(fixture, id);
     expect(show(fixture, id).status).toBe("requires_action");
     const submit = (call: typeof one) =>
-      fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+      fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
     await submit(one);
     expect(show(fixture, id).status).toBe("requires_action");
     await submit(two);
@@ -361,7 +361,7 @@ describe("a pause of a run with children", () => {
     await pause(fixture, id);
     const below = childOf(fixture, id);
     expect([show(fixture, id).status, show(fixture, below).status]).toEqual(["requires_action", "requires_action"]);
-    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: 1 }]);
     expect([show(fixture, id).status, show(fixture, below).status]).toEqual(["paused", "paused"]);
     await resume(fixture, id);
     const ended = await fixture.settled(id);
@@ -461,7 +461,7 @@ describe("after the death of the process", () => {
       let run = await next.settled(id);
       if (run.status === "requires_action") {
         const [asked] = run.required_action!.submit_tool_outputs.tool_calls;
-        await next.service.submit(next.scope, id, [{ tool_call_id: asked!.id, output: { found: 1 } }]);
+        await next.service.submit(next.scope, id, [{ tool_call_id: asked!.tool_call_id, output: { found: 1 } }]);
         run = await next.settled(id);
       }
       answers = null;

@@ -217,7 +217,7 @@ test("a run that resumes from requires_action takes its slot before the queue, e
   // Notified within the commit that frees the slot, so before the queue is.
   const answered = fixture.db
     .write(() => {})
-    .then(() => fixture.service.submit(fixture.scope, back, [{ tool_call_id: asked!.id, output: 1 }]));
+    .then(() => fixture.service.submit(fixture.scope, back, [{ tool_call_id: asked!.tool_call_id, output: 1 }]));
   await Promise.all([answered, cancel(fixture, first.id)]);
   expect([get(fixture, back).status, get(fixture, id).status]).toEqual(["in_progress", "queued"]);
   await cancel(fixture, back);

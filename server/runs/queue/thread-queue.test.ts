@@ -44,7 +44,7 @@ test("a run that requires action keeps its thread busy, and a finished one does 
   const { id } = await fixture.start(call, { tools: [tool("look")], run: { thread_id } });
   const [asked] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
   expect((await refusalOf(begin(fixture))).code).toBe("thread_busy");
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: asked!.id, output: 1 }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: asked!.tool_call_id, output: 1 }]);
   expect((await fixture.settled(id)).status).toBe("completed");
   expect((await begin(fixture)).status).toBe("in_progress");
 });

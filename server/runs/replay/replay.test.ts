@@ -62,7 +62,7 @@ async function ran(agent_id: string, more: object = {}): Promise<Body> {
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
     const answer = call.needs === "approval" ? { decision: "approve" } : { output: "blue" };
     await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
-      tool_outputs: [{ tool_call_id: call.id, ...answer }],
+      tool_outputs: [{ tool_call_id: call.tool_call_id, ...answer }],
     });
     await settled(run.id);
     run = (await client.get(`/v1/runs/${run.id}`)).body;
@@ -201,7 +201,7 @@ test("a replay keeps the record's durations and step ids, and ends now", async (
   const [trace, copy] = [(await client.get(`/v1/traces/${run.id}`)).body, await replayed(run.id)];
   const again = (await client.get(`/v1/traces/${copy.id}`)).body;
   expect(again.duration_ms).toBe(trace.duration_ms);
-  expect(Date.parse(copy.ended_at)).toBeGreaterThanOrEqual(Date.parse(run.ended_at));
+  expect(Date.parse(copy.completed_at)).toBeGreaterThanOrEqual(Date.parse(run.completed_at));
   const told = ({ id, type, name, input, output, latency_ms, input_hash }: Body) => [
     id,
     type,

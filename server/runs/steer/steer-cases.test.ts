@@ -23,7 +23,7 @@ function requestsOf({ journal, scope }: Fixture, id: string) {
 const look = { name: "look", arguments: {} };
 const answer = async (fixture: Fixture, id: string) => {
   const [call] = fixture.runs.get(fixture.scope, id).required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: "ok" }]);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.tool_call_id, output: "ok" }]);
 };
 
 test("a message that comes while the conversation is summarised is in the next model call, once, and not in the summary", async () => {

@@ -39,7 +39,7 @@ const steer = (client: Client, id: string, content: unknown) =>
 // biome-ignore lint/suspicious/noExplicitAny: as the API's answers are read in all tests.
 async function goOn(server: Parameters<typeof settledRun>[0], client: Client, run: any) {
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, output: "ok" }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "ok" }];
   expect((await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs })).status).toBe(200);
   return settledRun(server, client, run.id);
 }

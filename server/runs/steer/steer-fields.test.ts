@@ -78,7 +78,7 @@ describe("a run for a busy thread", () => {
     if ("label" in more) expect(body.agent_label).toBe(more.label);
 
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
-    const tool_outputs = [{ tool_call_id: call.id, output: "blue" }];
+    const tool_outputs = [{ tool_call_id: call.tool_call_id, output: "blue" }];
     expect((await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs })).status).toBe(200);
     expect((await settledRun(server, client, run.id)).status).toBe("completed");
     expect((await settledRun(server, client, body.id)).status).not.toBe("queued");

@@ -12,7 +12,7 @@ async function toTheEnd(fixture: Fixture, id: string) {
     const run = await fixture.settled(id);
     if (isOver(run.status)) return run;
     const { tool_calls } = run.required_action!.submit_tool_outputs;
-    const answers = tool_calls.map((call) => ({ tool_call_id: call.id, output: "blue" }));
+    const answers = tool_calls.map((call) => ({ tool_call_id: call.tool_call_id, output: "blue" }));
     await fixture.service.submit(fixture.scope, id, answers);
   }
 }
@@ -77,7 +77,7 @@ async function goOn(fixture: Fixture, id: string) {
   await send(fixture, id, three!);
   const { required_action } = fixture.runs.get(fixture.scope, id);
   const [call] = required_action?.submit_tool_outputs.tool_calls ?? [];
-  if (call) await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call.id, output: "blue" }]);
+  if (call) await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call.tool_call_id, output: "blue" }]);
   await send(fixture, id, four!);
   return toTheEnd(fixture, id);
 }

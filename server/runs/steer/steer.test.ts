@@ -166,7 +166,7 @@ test("a run that waits for an answer keeps the message until it goes on: the res
   const waiting = await fixture.settled(run.id);
   await fixture.service.steer(fixture.author, run.id, { content: "Hurry", interrupt: true });
   const [asked] = waiting.required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.id, output: "blue" }]);
+  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.tool_call_id, output: "blue" }]);
   const done = await fixture.settled(run.id);
   expect(done.output).toBe("Done.");
   const prompts = fixture.journal.state(run.id);
@@ -331,7 +331,7 @@ test("a judge of inputs reads each message before the model does, once", async (
   const waiting = await fixture.settled(run.id);
   await fixture.service.steer(fixture.author, run.id, { content: "Hurry" });
   const [asked] = waiting.required_action!.submit_tool_outputs.tool_calls;
-  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.id, output: "blue" }]);
+  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.tool_call_id, output: "blue" }]);
   expect((await fixture.settled(run.id)).status).toBe("completed");
   const decided = fixture.journal
     .read(run.id)
@@ -356,8 +356,11 @@ test("a child run that waits still waits for its parent after a message, and the
   const child = asked!.run_id!;
   await fixture.service.steer(fixture.author, child, { content: "To the child" });
   await fixture.service.steer(fixture.author, run.id, { content: "To the parent" });
-  expect(await fixture.service.awaitChild(child)).toMatchObject({ is: "waiting", calls: [{ id: asked!.id }] });
-  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.id, output: "blue" }]);
+  expect(await fixture.service.awaitChild(child)).toMatchObject({
+    is: "waiting",
+    calls: [{ id: asked!.tool_call_id }],
+  });
+  await fixture.service.submit(fixture.scope, run.id, [{ tool_call_id: asked!.tool_call_id, output: "blue" }]);
   const done = await fixture.settled(run.id);
   expect([done.status, done.output]).toEqual(["completed", "Done."]);
   expect(said(done).filter((text) => text.startsWith("user"))).toEqual(["user: Hello", "user: To the parent"]);

@@ -28,7 +28,7 @@ interface Played {
     output: string | null;
     error: { code: string; message: string } | null;
     usage: { input_tokens: number; output_tokens: number; model_calls: number; estimated: boolean };
-    tool_calls: { tool: string; status: string; error: { code: string } | null }[];
+    tool_calls: { name: string; status: string; error: { code: string } | null }[];
   };
   requests: number;
   /** Megabytes that the server could send. */

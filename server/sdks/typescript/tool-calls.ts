@@ -4,11 +4,12 @@ import { writeJson } from "./json.ts";
 
 /** A tool call that a run waits for. */
 export interface RequiredCall {
-  id: string;
+  /** Id of the call, for its output or decision. */
+  tool_call_id: string;
   /** Id of the tool; null for built-in tools, such as those of memory stores. */
   tool_id: string | null;
   /** Name of the tool. */
-  tool: string;
+  name: string;
   arguments: Record<string, unknown>;
   /** Required answer: an output, an approval, or the result of a call with an unknown outcome (`reconcile`). */
   needs: "output" | "approval" | "reconcile";
@@ -102,32 +103,32 @@ export function createAnswerer(
     for (const call of run.required_action?.submit_tool_outputs.tool_calls ?? []) {
       if (call.needs === "output" && !hasAnswer(call)) {
         const caller = call.run_id ? await retrieve(call.run_id) : run;
-        if (caller.tool_calls.some(({ id, type }) => id === call.id && type === "webhook")) continue;
+        if (caller.tool_calls.some(({ id, type }) => id === call.tool_call_id && type === "webhook")) continue;
       }
       calls.push(call);
     }
     return calls;
   }
 
-  const hasAnswer = ({ needs, tool, tool_id, run_id }: RequiredCall): boolean =>
-    needs === "output" ? Object.hasOwn(tools, tool) && !(areSent && (tool_id || run_id)) : decide !== undefined;
+  const hasAnswer = ({ needs, name, tool_id, run_id }: RequiredCall): boolean =>
+    needs === "output" ? Object.hasOwn(tools, name) && !(areSent && (tool_id || run_id)) : decide !== undefined;
 
   function requireAnswers(run: EndedRun, calls: readonly RequiredCall[]): void {
     const call = calls.find((each) => !hasAnswer(each));
     if (call?.needs === "output")
-      throw new ActionRequiredError(`The run asks for the output of ${call.tool}: pass it in \`tools\`.`, run);
+      throw new ActionRequiredError(`The run asks for the output of ${call.name}: pass it in \`tools\`.`, run);
     if (call)
-      throw new ActionRequiredError(`The call of ${call.tool} needs a decision (${call.needs}): pass \`decide\`.`, run);
+      throw new ActionRequiredError(`The call of ${call.name} needs a decision (${call.needs}): pass \`decide\`.`, run);
   }
 
   async function answerOf(call: RequiredCall): Promise<Answer> {
-    const tool_call_id = call.id;
+    const { tool_call_id } = call;
     if (call.needs !== "output") return { tool_call_id, ...(await decide!(call)) };
     try {
-      const output = (await tools[call.tool]!(call.arguments, { ...call, signal })) ?? null;
+      const output = (await tools[call.name]!(call.arguments, { ...call, signal })) ?? null;
       if (output instanceof ToolContent) return { tool_call_id, content: output.parts };
       // What is not JSON is the tool's fault too: it would look like a lost connection.
-      if (writeJson(output) === undefined) throw new TypeError(`${call.tool} returned a ${typeof output}, not JSON.`);
+      if (writeJson(output) === undefined) throw new TypeError(`${call.name} returned a ${typeof output}, not JSON.`);
       return { tool_call_id, output };
     } catch (error) {
       return { tool_call_id, output: error instanceof Error ? error.message : String(error), is_error: true };
@@ -135,7 +136,7 @@ export function createAnswerer(
   }
 
   function answerOnce(call: RequiredCall): Promise<Answer> {
-    const name = `${call.needs} ${call.id}`;
+    const name = `${call.needs} ${call.tool_call_id}`;
     const answer = answers.get(name) ?? answerOf(call);
     answers.set(name, answer);
     return answer;

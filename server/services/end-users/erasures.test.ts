@@ -268,7 +268,7 @@ test("an upload of a visitor that no run used is deleted with the visitor at onc
   const [user, neighbour] = [unique(), unique()];
   const agent_id = await agentOf(client);
   const send = async (user_id: string) => {
-    const asked = { agent_id, user_id, scopes: ["upload", "read"], expires_in: 600 };
+    const asked = { agent_id, user_id, scopes: ["upload", "read"], expires_in_seconds: 600 };
     const token = made(await client.post("/v1/client_tokens", asked)).token;
     const note = { filename: "a.txt", text: `Of ${user_id}`, purpose: "attachment" };
     const { status, body } = await server.send("POST", "/v1/files", note, { authorization: `Bearer ${token}` });

@@ -166,7 +166,7 @@ test("runs of one user are processed one after the other, so that no fact is sto
   const runs = await Promise.all(Array.from({ length: 4 }, () => run(agent, user)));
   const learnings = await Promise.all(runs.map(({ id }) => learned(id)));
   expect(await textsOf(store, user)).toEqual(["Lives in Oslo."]);
-  const spans = learnings.map(({ created_at, ended_at }) => [created_at, ended_at]).sort();
+  const spans = learnings.map(({ created_at, completed_at }) => [created_at, completed_at]).sort();
   for (const [index, [from]] of spans.entries()) if (index > 0) expect(from >= spans[index - 1]![1]!).toBe(true);
 });
 

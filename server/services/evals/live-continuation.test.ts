@@ -22,7 +22,7 @@ test("live, a diverged case continues as a fork, and tools are answered from the
   });
   const fork = (await client.get(`/v1/runs/${cases[0].live.run_id}`)).body;
   expect(fork).toMatchObject({ origin: "fork", forked_from: { run_id: run, step_index: -1 }, agent_version: 2 });
-  expect(fork.tool_calls).toMatchObject([{ tool: "weather", output: { celsius: 21 } }]);
+  expect(fork.tool_calls).toMatchObject([{ name: "weather", output: { celsius: 21 } }]);
   expect(fork.budget).toEqual({ max_cost_usd: 1 });
 });
 

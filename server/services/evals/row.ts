@@ -79,7 +79,7 @@ export function serializeSuiteRun(row: SuiteRunRow, counts: Counts) {
     live: row.live as Live | null,
     metadata: row.metadata,
     created_at: timestamp(row.created_at_ms),
-    ended_at: timestampOrNull(row.ended_at_ms),
+    completed_at: timestampOrNull(row.ended_at_ms),
     project_id: row.project_id,
     environment: row.environment,
   };

@@ -27,7 +27,7 @@ test("with an unchanged agent every case is equal, and only the suite run is wri
     metadata: { commit: "abc" },
     counts: { total: 2, pending: 0, equal: 2, diverged: 0, failed: 0 },
   });
-  expect(done.ended_at).not.toBeNull();
+  expect(done.completed_at).not.toBeNull();
   for (const each of done.cases)
     expect(each).toMatchObject({
       status: "equal",

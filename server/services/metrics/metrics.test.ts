@@ -40,7 +40,7 @@ test("runs, model calls and tool calls are counted as they happen, by status and
   expect(before.get('runnel_tool_calls_total{type="client",outcome="completed"}')).toBeUndefined();
 
   const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, output: 1 }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, output: 1 }];
   await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs, stream: true });
   const after = await scrape(server);
   const ended = (status: string, code = "") =>

@@ -14,7 +14,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 type Ask = (method: string, path: string, body?: unknown) => ReturnType<typeof server.send>;
 
 async function holder(bound: object = {}): Promise<Ask> {
-  const asked = { agent_id, scopes: ["run", "score"], expires_in: 600, ...bound };
+  const asked = { agent_id, scopes: ["run", "score"], expires_in_seconds: 600, ...bound };
   const { status, body } = await owner.post("/v1/client_tokens", asked);
   expect([status, body.error ?? null]).toEqual([201, null]);
   return (method, path, sent) => server.send(method, path, sent, { authorization: `Bearer ${body.token}` });

@@ -54,7 +54,7 @@ async function finished(server: TestApp, client: Client, id: string) {
     for (;;) {
       const seen = watch.commits();
       const { body } = await client.get(`/v1/runs/${id}`);
-      if (body.ended_at) return body;
+      if (body.completed_at) return body;
       if (watch.commits() === seen && !(await watch.next(10_000))) throw new Error(`Waited in vain: ${body.status}.`);
     }
   } finally {
@@ -73,7 +73,7 @@ test("a webhook gets the signed call, and an immediate response is the result", 
   expect(envelope).toMatchObject({
     id: run.tool_calls[0].id,
     object: "tool_call",
-    tool: "book",
+    name: "book",
     arguments: { seat: 7 },
     run_id: run.id,
     callback_url: expect.stringContaining("/callbacks/"),

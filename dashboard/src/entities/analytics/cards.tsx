@@ -307,7 +307,7 @@ export function DurationsCard({ of, ...props }: CardProps & { of: "duration" | "
   const title = of === "duration" ? "Latency of runs" : "Time to first token";
   if (!report) return missing(title);
   const ranges = rangesOf(report);
-  const { p50 = null, p95 = null, p99 = null } = report.percentiles ?? {};
+  const { p50 = null, p95 = null, p99 = null } = report.percentiles_ms ?? {};
   const words = `Median ${formatDuration(p50)}, 95th percentile ${formatDuration(p95)}, 99th ${formatDuration(p99)}`;
   if (ranges.length === 0)
     return (

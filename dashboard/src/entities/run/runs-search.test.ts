@@ -54,7 +54,7 @@ test("every filter of the address is an API parameter", () => {
     order: "asc",
     cost_min: "0.5",
     cost_max: "2",
-    duration_min: "1000",
+    duration_ms_min: "1000",
     score: "quality",
     score_max: "0.5",
     "metadata[order]": "4711",

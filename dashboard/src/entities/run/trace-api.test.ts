@@ -13,7 +13,7 @@ test("the pages of a long trace are joined, each fetched after the previous one"
 });
 
 test("steps that may change are refetched, and settled steps keep their identity", () => {
-  const running = stepOf(1, { status: "in_progress", ended_at: null });
+  const running = stepOf(1, { status: "in_progress", completed_at: null });
   const held = joinSteps(undefined, null, page([stepOf(0), running, stepOf(2)]));
   expect(lastSettledStepId(held)).toBe(held.steps[0]!.id);
   const next = joinSteps(held, lastSettledStepId(held), page([stepOf(1), stepOf(2), stepOf(3)]));
@@ -23,7 +23,7 @@ test("steps that may change are refetched, and settled steps keep their identity
 });
 
 test("a trace whose first step is still running is read from its beginning", () => {
-  const held = joinSteps(undefined, null, page([stepOf(0, { status: "waiting", ended_at: null })]));
+  const held = joinSteps(undefined, null, page([stepOf(0, { status: "waiting", completed_at: null })]));
   expect(lastSettledStepId(held)).toBeNull();
   expect(ids(joinSteps(held, null, page([stepOf(0), stepOf(1)])).steps)).toEqual([0, 1]);
 });

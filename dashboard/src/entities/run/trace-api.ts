@@ -44,7 +44,15 @@ export function stepQuery(
   include: "raw" | "prompt",
 ) {
   return queryOptions({
-    queryKey: [...runApi.of(at, runId).queryKey, "step", step.id, include, step.status, step.ended_at, step.attempt],
+    queryKey: [
+      ...runApi.of(at, runId).queryKey,
+      "step",
+      step.id,
+      include,
+      step.status,
+      step.completed_at,
+      step.attempt,
+    ],
     queryFn: async ({ signal }): Promise<TraceStep | null> => {
       const values = { limit: 1, include, starting_after: before ?? undefined };
       const page = await get<TracePage>(traceUrl(at, runId, values), signal);
@@ -92,7 +100,7 @@ export async function streamStart(
   held: LoadedTrace,
   signal: AbortSignal,
 ): Promise<number> {
-  const open = held.steps.findIndex(({ ended_at }) => ended_at === null);
+  const open = held.steps.findIndex(({ completed_at }) => completed_at === null);
   const first = open === -1 ? held.steps.length - 1 : open;
   if (first < 0) return 0;
   const values = { limit: pageSize, include: "raw", starting_after: held.steps[first - 1]?.id };
@@ -119,8 +127,8 @@ export interface LoadedTrace {
 }
 
 /** True if a step cannot change any more. */
-const isSettled = ({ status, ended_at }: TraceStep): boolean =>
-  ended_at !== null && status !== "in_progress" && status !== "waiting" && status !== "unknown";
+const isSettled = ({ status, completed_at }: TraceStep): boolean =>
+  completed_at !== null && status !== "in_progress" && status !== "waiting" && status !== "unknown";
 
 /** Id of the last step that cannot have changed; null to read from the start. */
 export function lastSettledStepId(held: LoadedTrace | undefined): string | null {

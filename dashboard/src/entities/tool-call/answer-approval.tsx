@@ -20,7 +20,7 @@ export function AnswerApproval(props: AnswerProps) {
   if (step === "edit") return <AnswerEdited {...props} onBack={back} />;
   if (step === "reject") return <AnswerReject {...props} onBack={back} />;
   return (
-    <AnswerForm onSend={() => onAnswer({ tool_call_id: call.id, decision: "approve" })}>
+    <AnswerForm onSend={() => onAnswer({ tool_call_id: call.tool_call_id, decision: "approve" })}>
       <CallArguments value={call.arguments} />
       <AnswerButtons>
         <Button type="submit" kind="primary" disabled={busy} data-act="approve">
@@ -45,12 +45,12 @@ export function AnswerApproval(props: AnswerProps) {
 
 /** Approves a call with changed arguments. */
 function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: () => void }) {
-  const [text, setText] = useDraftText(`answer.${call.id}.arguments`, jsonText(call.arguments));
+  const [text, setText] = useDraftText(`answer.${call.tool_call_id}.arguments`, jsonText(call.arguments));
   const read = readJson(text);
   const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
   const send = () => {
     if (!fault && isJsonObject(read.value))
-      onAnswer({ tool_call_id: call.id, decision: "approve", arguments: read.value });
+      onAnswer({ tool_call_id: call.tool_call_id, decision: "approve", arguments: read.value });
   };
   return (
     <AnswerForm onSend={send}>
@@ -76,9 +76,9 @@ function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
 
 /** Rejects a call with a reason for the model. */
 function AnswerReject({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: () => void }) {
-  const [reason, setReason] = useDraftText(`answer.${call.id}.reason`);
+  const [reason, setReason] = useDraftText(`answer.${call.tool_call_id}.reason`);
   const send = () =>
-    onAnswer({ tool_call_id: call.id, decision: "reject", ...(reason.trim() && { reason: reason.trim() }) });
+    onAnswer({ tool_call_id: call.tool_call_id, decision: "reject", ...(reason.trim() && { reason: reason.trim() }) });
   return (
     <AnswerForm onSend={send}>
       <CallArguments value={call.arguments} />

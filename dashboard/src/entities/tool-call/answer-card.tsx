@@ -20,9 +20,9 @@ interface AnswerCardProps extends AnswerProps {
 export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
   const { call } = answer;
   const titles = {
-    output: `${call.tool} waits for its output`,
-    approval: `Approve ${call.tool}?`,
-    reconcile: `Did ${call.tool} take effect?`,
+    output: `${call.name} waits for its output`,
+    approval: `Approve ${call.name}?`,
+    reconcile: `Did ${call.name} take effect?`,
   };
   const forms = {
     output: () => <AnswerOutput {...answer} />,
@@ -31,7 +31,7 @@ export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
   };
   return (
     <article
-      data-call={call.id}
+      data-call={call.tool_call_id}
       className="flex min-w-0 flex-col gap-3 rounded-md border border-warn-line bg-surface p-3 ring-3 ring-warn-soft"
     >
       <header className="flex min-w-0 items-start gap-2">

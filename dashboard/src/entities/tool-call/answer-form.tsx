@@ -1,5 +1,5 @@
 import type { KeyboardEvent, MouseEvent, ReactNode } from "react";
-import type { RequiredCall as PendingCall } from "../../../../server/domain/run-event.ts";
+import type { RequiredCallObject as PendingCall } from "../../../../server/domain/required-action.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import { JsonView } from "../../ui/data/json-view.tsx";

@@ -8,12 +8,12 @@ import { AnswerButtons, AnswerForm, type AnswerProps, CallArguments } from "./an
 
 /** Form for a client tool's call: the output as JSON, or an error. */
 export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
-  const [text, setText] = useDraftText(`answer.${call.id}.output`);
+  const [text, setText] = useDraftText(`answer.${call.tool_call_id}.output`);
   const [parseFault, setParseFault] = useState<string | null>(null);
   const read = readJson(text);
   const send = (is_error: boolean) => {
     if (read.fault) setParseFault(read.fault);
-    else onAnswer({ tool_call_id: call.id, output: read.value, ...(is_error && { is_error }) });
+    else onAnswer({ tool_call_id: call.tool_call_id, output: read.value, ...(is_error && { is_error }) });
   };
   return (
     <AnswerForm onSend={() => send(false)}>
@@ -49,7 +49,7 @@ const outcomes = [
 export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
   const name = useId();
   const [outcome, setOutcome] = useState<(typeof outcomes)[number]["value"] | null>(null);
-  const [text, setText] = useDraftText(`answer.${call.id}.result`);
+  const [text, setText] = useDraftText(`answer.${call.tool_call_id}.result`);
   const read = readJson(text);
   const answers: Record<string, Omit<ToolAnswer, "tool_call_id">> = {
     happened: { output: read.value },
@@ -58,14 +58,14 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
   };
   const isReady = outcome !== null && (outcome !== "happened" || !read.fault);
   const send = () => {
-    if (outcome && isReady) onAnswer({ tool_call_id: call.id, ...answers[outcome] });
+    if (outcome && isReady) onAnswer({ tool_call_id: call.tool_call_id, ...answers[outcome] });
   };
   return (
     <AnswerForm onSend={send}>
       <p className="text-muted">
         It is unknown whether this call took effect: the server stopped during the call, or no response came, and the
-        tool is not marked as safe to repeat. Look for <code className="wrap-anywhere">{call.id}</code> where it would
-        have taken effect, then choose:
+        tool is not marked as safe to repeat. Look for <code className="wrap-anywhere">{call.tool_call_id}</code> where
+        it would have taken effect, then choose:
       </p>
       <CallArguments value={call.arguments} />
       <fieldset className="flex flex-col gap-2">

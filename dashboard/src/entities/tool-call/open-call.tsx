@@ -1,6 +1,6 @@
 import { CircleHelp } from "lucide-react";
 import { useRef } from "react";
-import type { RequiredCall as PendingCall } from "../../../../server/domain/run-event.ts";
+import type { RequiredCallObject as PendingCall } from "../../../../server/domain/required-action.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
 import { removeSessionValue } from "../../lib/session-storage.ts";
 import { JsonView } from "../../ui/data/json-view.tsx";
@@ -28,7 +28,7 @@ export function OpenCall({
   const may = usePermission("member");
   const place = useRef<HTMLDivElement>(null);
   const answer = useAnswerCall(runId);
-  const draftKey = usePersonalStorageKey(`answer.${call.id}.`);
+  const draftKey = usePersonalStorageKey(`answer.${call.tool_call_id}.`);
   if (!may) return <UnansweredCall call={call} />;
   const sendAnswer = async (response: ToolAnswer) => {
     try {
@@ -59,13 +59,13 @@ export function OpenCall({
 const words = { output: "waits for its output", approval: "waits for approval", reconcile: "has an unknown outcome" };
 
 /** A pending call for people who may not answer it. */
-function UnansweredCall({ call }: { call: Pick<PendingCall, "tool" | "needs" | "arguments"> }) {
+function UnansweredCall({ call }: { call: Pick<PendingCall, "name" | "needs" | "arguments"> }) {
   const isEmpty = isJsonObject(call.arguments) && Object.keys(call.arguments).length === 0;
   return (
     <article className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-3">
       <h3 className="flex min-w-0 items-start gap-2 font-strong wrap-anywhere">
         <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" strokeWidth={1.5} />
-        {call.tool} {words[call.needs]}
+        {call.name} {words[call.needs]}
       </h3>
       {!isEmpty && <JsonView value={call.arguments} />}
     </article>

@@ -90,7 +90,7 @@ function PendingApproval({
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-2 rounded-md border border-line bg-subtle px-3 py-1.5">
       <p role="status" className="min-w-0 flex-1 wrap-anywhere">
-        Approving {call.tool} in 5 seconds.
+        Approving {call.name} in 5 seconds.
       </p>
       <Button size="sm" onClick={onRelease}>
         <Undo2 aria-hidden className="size-3.5" strokeWidth={1.5} />
@@ -102,7 +102,7 @@ function PendingApproval({
 
 /** Returns the call with its run's current arguments: a person may have approved it with changed ones. */
 function refreshArguments(call: Approval, run: Run | undefined): Approval {
-  const own = run?.required_action?.submit_tool_outputs.tool_calls.find(({ id }) => id === call.id);
+  const own = run?.required_action?.submit_tool_outputs.tool_calls.find(({ tool_call_id: id }) => id === call.id);
   return own?.needs === call.needs ? { ...call, arguments: own.arguments } : call;
 }
 
@@ -134,7 +134,7 @@ function Answered({ call, refused, onTakeOut }: { call: Approval; refused: boole
         {refused ? (
           <Callout tone="info" role="status">
             <b>Already resolved</b>
-            <p>{call.tool} was answered by someone else, or its run has ended. Your response was not used.</p>
+            <p>{call.name} was answered by someone else, or its run has ended. Your response was not used.</p>
           </Callout>
         ) : (
           <p
@@ -142,7 +142,7 @@ function Answered({ call, refused, onTakeOut }: { call: Approval; refused: boole
             className="flex min-h-(--control) items-center gap-2 rounded-md border border-line px-3 text-muted"
           >
             <Check aria-hidden className="size-4 shrink-0" strokeWidth={1.5} />
-            <span className="min-w-0 wrap-anywhere">{call.tool} was answered elsewhere.</span>
+            <span className="min-w-0 wrap-anywhere">{call.name} was answered elsewhere.</span>
           </p>
         )}
       </div>

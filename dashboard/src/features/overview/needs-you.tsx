@@ -74,8 +74,8 @@ function Entry({ call }: { call: Approval }) {
     <div className="flex items-center gap-2.5 px-4 py-2">
       <StepIcon type={call.needs === "approval" ? "approval" : "tool_call"} />
       <div className="min-w-0 flex-1">
-        <div className="cut font-strong" title={call.tool}>
-          {questions[call.needs](call.tool)}
+        <div className="cut font-strong" title={call.name}>
+          {questions[call.needs](call.name)}
         </div>
         <div className="cut text-xs text-muted">
           {agent && `${agent} · `}
@@ -87,7 +87,7 @@ function Entry({ call }: { call: Approval }) {
         to="/runs/$runId"
         params={{ runId: call.run_id }}
         className={buttonClass({ size: "sm" })}
-        aria-label={`Review ${call.tool}`}
+        aria-label={`Review ${call.name}`}
       >
         Review
       </Link>

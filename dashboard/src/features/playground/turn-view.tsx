@@ -41,7 +41,8 @@ interface TurnProps {
 /** One input with its run's output, calls and pending calls. */
 export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnProps) {
   const { view, runId } = turn;
-  const pendingCallIds = useCachedRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id) ?? [];
+  const pendingCallIds =
+    useCachedRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ tool_call_id: id }) => id) ?? [];
   // Pending calls are shown below, with their answer forms.
   const parts = withoutHandoffCalls(view.parts);
   const visibleParts = readOnly ? parts : parts.filter(({ key }) => !pendingCallIds.includes(key));
@@ -213,7 +214,7 @@ function OpenCalls({
   const tools = useQuery(toolApi.every(at));
   const list = useRef<HTMLDivElement>(null);
   const calls = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
-  const first = !tools.isPending && calls[0] ? `${calls[0].id} ${calls[0].needs}` : null;
+  const first = !tools.isPending && calls[0] ? `${calls[0].tool_call_id} ${calls[0].needs}` : null;
   useEffect(() => {
     if (first && list.current && document.activeElement === document.body) findCall(list.current)?.focus();
   }, [first]);
@@ -223,7 +224,7 @@ function OpenCalls({
   return (
     <div ref={list} className="flex min-w-0 flex-col gap-3">
       {calls.map((call) => (
-        <OpenCall key={`${call.id} ${call.needs}`} runId={runId} call={call} onAnswered={onAnswered} />
+        <OpenCall key={`${call.tool_call_id} ${call.needs}`} runId={runId} call={call} onAnswered={onAnswered} />
       ))}
     </div>
   );

@@ -4,7 +4,7 @@ import { runLine, runSubject, waitLine } from "./run-line.ts";
 
 const run = (part: Partial<Run>) =>
   ({ output: null, error: null, required_action: null, queue_position: null, ...part }) as Run;
-const call = { id: "call_1", tool_id: "tool_1", arguments: {}, expires_at: "2026-11-22T00:00:00.000Z" };
+const call = { tool_call_id: "call_1", tool_id: "tool_1", arguments: {}, expires_at: "2026-11-22T00:00:00.000Z" };
 
 test("a failed run shows its code, its message and its step", () => {
   const error = {
@@ -27,12 +27,12 @@ test("a run is listed by its input, and a fact-learning run by its source run", 
 });
 
 test("a waiting run shows its first pending call and the number of others", () => {
-  expect(waitLine([{ ...call, tool: "refund", needs: "approval" }])).toBe("Waiting for approval: refund");
-  expect(waitLine([{ ...call, tool: "refund", needs: "reconcile" }])).toBe("Outcome unknown: refund");
+  expect(waitLine([{ ...call, name: "refund", needs: "approval" }])).toBe("Waiting for approval: refund");
+  expect(waitLine([{ ...call, name: "refund", needs: "reconcile" }])).toBe("Outcome unknown: refund");
   expect(
     waitLine([
-      { ...call, tool: "refund", needs: "output" },
-      { ...call, tool: "b", needs: "output" },
+      { ...call, name: "refund", needs: "output" },
+      { ...call, name: "b", needs: "output" },
     ]),
   ).toBe("Waiting for the output of refund and 1 more");
 });

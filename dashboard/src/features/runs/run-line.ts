@@ -1,5 +1,5 @@
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
-import type { RequiredCall as PendingCall } from "../../../../server/domain/run-event.ts";
+import type { RequiredCallObject as PendingCall } from "../../../../server/domain/required-action.ts";
 import { lastText } from "../../../../server/domain/run-input.ts";
 import { markdownToText } from "../../lib/markdown-to-text.ts";
 
@@ -51,9 +51,9 @@ export function waitLine(calls: readonly PendingCall[]): string {
   const [first, ...rest] = calls;
   if (!first) return "Waiting for a response";
   const words = {
-    output: `Waiting for the output of ${first.tool}`,
-    approval: `Waiting for approval: ${first.tool}`,
-    reconcile: `Outcome unknown: ${first.tool}`,
+    output: `Waiting for the output of ${first.name}`,
+    approval: `Waiting for approval: ${first.name}`,
+    reconcile: `Outcome unknown: ${first.name}`,
   };
   return words[first.needs] + (rest.length ? ` and ${rest.length} more` : "");
 }

@@ -9,9 +9,9 @@ const at = "2026-11-22T00:00:00.000Z";
 const said = (role: "user" | "assistant" | "tool") => ({ id: "msg_1", role, content: "", created_at: at });
 const asked = (id: string) => ({ id, name: "", arguments: {} });
 const asks = { ...said("assistant"), tool_calls: [asked("call_1"), asked("call_2")] };
-const call = (id: string, tool: string, type: string) => ({
+const call = (id: string, name: string, type: string) => ({
   id,
-  tool,
+  name,
   type,
   tool_id: null,
   arguments: {},

@@ -136,10 +136,10 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
       {run.status === "queued" && <p className="text-muted">Starts when the earlier runs have ended.</p>}
       {calls.map((call) =>
         may && !isCut ? (
-          <OpenCall key={`${call.id} ${call.needs}`} runId={run.id} call={call} />
+          <OpenCall key={`${call.tool_call_id} ${call.needs}`} runId={run.id} call={call} />
         ) : (
-          <Callout key={call.id} tone="ask">
-            {call.tool} is waiting for {may ? "a response" : "someone with permission to respond"}.
+          <Callout key={call.tool_call_id} tone="ask">
+            {call.name} is waiting for {may ? "a response" : "someone with permission to respond"}.
           </Callout>
         ),
       )}

@@ -54,7 +54,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   const [text, setText] = useState(() => jsonText(exampleArguments(schema)));
   const read = readJson(text);
   const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
-  const body = { arguments: read.value, ...(chosen && { tool: chosen.name }) };
+  const body = { arguments: read.value, ...(chosen && { name: chosen.name }) };
   const test = useMutation({ mutationFn: () => testTool(at, tool.id, body) });
   const argumentErrors =
     test.error instanceof ApiError && test.error.fieldErrors.length > 0 ? test.error.fieldErrors : null;

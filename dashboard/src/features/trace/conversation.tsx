@@ -51,7 +51,7 @@ export function Conversation({
         </Button>
       )}
       {turnSteps.slice(hidden).map((step) => (
-        <RowContext key={step.id} value={shownStep(run.id, steps, step, run.ended_at)}>
+        <RowContext key={step.id} value={shownStep(run.id, steps, step, run.completed_at)}>
           {step.type === "model_call" ? (
             <ModelMessage step={step} agent={agents.get(step.id)} live={textOfStep(live, step.step_index)} />
           ) : step.handoff ? (

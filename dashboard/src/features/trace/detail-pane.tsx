@@ -111,7 +111,9 @@ function endedBy(run: Run, { level, step }: Row): Run["error"] {
 /** Pending calls of a step: its own, or those of the subagent's run below it. */
 function callsOf(run: Run, { tool_call_id, subagent }: TraceStep) {
   const calls = run.required_action?.submit_tool_outputs.tool_calls ?? [];
-  return calls.filter(({ id, run_id }) => id === tool_call_id || (subagent !== null && run_id === subagent.run_id));
+  return calls.filter(
+    ({ tool_call_id: id, run_id }) => id === tool_call_id || (subagent !== null && run_id === subagent.run_id),
+  );
 }
 
 function Restart({ row }: { row: Row }) {

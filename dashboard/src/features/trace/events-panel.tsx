@@ -107,7 +107,7 @@ function eventLine({ event, data }: RunFrame): string {
     case "handoff.completed":
       return joinFacts(`to ${data.agent_name}`, data.reason);
     case "subagent.waiting":
-      return joinFacts(...data.tool_calls.map(({ tool, needs }) => `${tool} needs ${needs}`));
+      return joinFacts(...data.tool_calls.map(({ name: tool, needs }) => `${tool} needs ${needs}`));
     case "step.started":
       return joinFacts(data.type, stepName(data.step_index), data.attempt > 1 && `attempt ${data.attempt}`);
     case "step.completed":

@@ -24,7 +24,7 @@ export function shownStep(
   step: TraceStep,
   runEnd: string | null,
 ): ShownRow {
-  const end = step.ended_at ?? runEnd;
+  const end = step.completed_at ?? runEnd;
   return {
     start: Date.parse(step.started_at),
     end: end === null ? null : Date.parse(end),

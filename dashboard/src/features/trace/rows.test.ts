@@ -56,17 +56,17 @@ describe("rows", () => {
     const steps = [
       stepOf(0),
       stepOf(1, { status: "failed", error: { code: "http_error", message: "503" } }),
-      stepOf(2, { status: "in_progress", ended_at: null }),
+      stepOf(2, { status: "in_progress", completed_at: null }),
       stepOf(3, { type: "guardrail", output: { verdict: "redacted" } }),
     ];
-    const rows = rowsWith(loaded(steps, { ended_at: null, status: "in_progress" })).slice(1);
+    const rows = rowsWith(loaded(steps, { completed_at: null, status: "in_progress" })).slice(1);
     expect(rows.map(({ mark }) => mark)).toEqual([null, "failed", "running", "flagged"]);
     expect(rows.filter(isProblem).map(({ key }) => key)).toEqual(["1"]);
     expect(rows[2]?.end).toBeNull();
   });
 
   test("that were unfinished when the run ended end with it", () => {
-    const rows = rowsWith(loaded([stepOf(0, { status: "cancelled", ended_at: null })], { status: "cancelled" }));
+    const rows = rowsWith(loaded([stepOf(0, { status: "cancelled", completed_at: null })], { status: "cancelled" }));
     expect(rows[1]?.end).toBe(ms(10_000));
   });
 
@@ -89,7 +89,7 @@ describe("the page opens on", () => {
       stepOf(0),
       stepOf(1, { status: "failed" }),
       stepOf(2, { status: "failed" }),
-      stepOf(3, { status: "waiting", ended_at: null }),
+      stepOf(3, { status: "waiting", completed_at: null }),
     ]),
   );
 

@@ -53,7 +53,7 @@ function runRow({ trace, steps }: LoadedTrace, name: string, open: boolean): Row
     before: null,
     runId: trace.run_id,
     start: begin,
-    end: trace.ended_at === null ? null : Date.parse(trace.ended_at),
+    end: trace.completed_at === null ? null : Date.parse(trace.completed_at),
     waits: [],
     mark: marks[trace.status as keyof typeof marks] ?? null,
     opens: true,
@@ -93,7 +93,10 @@ function ownRows({ trace, steps }: LoadedTrace, name: string, prefix: string, le
     step,
     before: steps[index - 1]?.id ?? null,
     start: Date.parse(step.started_at),
-    end: step.ended_at === null ? (trace.ended_at && Date.parse(trace.ended_at)) || null : Date.parse(step.ended_at),
+    end:
+      step.completed_at === null
+        ? (trace.completed_at && Date.parse(trace.completed_at)) || null
+        : Date.parse(step.completed_at),
     waits: waitSpans(step, waitContext),
     mark: markOf(step),
   }));
@@ -175,7 +178,9 @@ export function firstStep(rows: readonly Row[], run: Pick<Run, "status" | "error
     return index === null ? "run" : (own.find(({ step }) => step?.step_index === index)?.key ?? "run");
   }
   if (run.status === "requires_action") {
-    const pendingCallIds = new Set(run.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id));
+    const pendingCallIds = new Set(
+      run.required_action?.submit_tool_outputs.tool_calls.map(({ tool_call_id: id }) => id),
+    );
     const waiting = own.find(({ step }) => step?.tool_call_id != null && pendingCallIds.has(step.tool_call_id));
     return (waiting ?? own.find(({ mark }) => mark === "waiting" || mark === "unknown"))?.key ?? "run";
   }

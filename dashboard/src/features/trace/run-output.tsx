@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { type RunView, textOfStep } from "../../../../server/domain/api-types/run-view.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
-import type { RequiredCall as PendingCall, RunError } from "../../../../server/domain/run-event.ts";
+import type { RequiredCallObject as PendingCall } from "../../../../server/domain/required-action.ts";
+import type { RunError } from "../../../../server/domain/run-event.ts";
 import { wholeText } from "../../../../server/domain/run-input.ts";
 import { isOver } from "../../../../server/domain/run-state.ts";
 import { type LoadedTrace, requestIdQuery } from "../../entities/run/trace-api.ts";
@@ -45,7 +46,7 @@ export function RunOutput({
       {isEnd && <WaitingMessages messages={waitingMessages(run, loaded?.steps ?? [], live)} />}
       {(text || writing) && (
         <Block title={run.status === "completed" ? "Output" : "Output so far"} copy={(isEnd && text) || undefined}>
-          <RowContext value={answer ? shownStep(run.id, loaded.steps, answer, run.ended_at) : row}>
+          <RowContext value={answer ? shownStep(run.id, loaded.steps, answer, run.completed_at) : row}>
             <StepText text={text ?? ""} name="output" growing={writing !== undefined} />
           </RowContext>
         </Block>
@@ -180,4 +181,4 @@ function Failed({ runId, error, onSelect }: { runId: string; error: RunError; on
 
 /** Pending calls, which permitted people answer in place. */
 export const WaitingCalls = ({ runId, calls }: { runId: string; calls: readonly PendingCall[] }) =>
-  calls.map((call) => <OpenCall key={`${call.id} ${call.needs}`} runId={runId} call={call} />);
+  calls.map((call) => <OpenCall key={`${call.tool_call_id} ${call.needs}`} runId={runId} call={call} />);

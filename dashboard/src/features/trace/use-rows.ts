@@ -68,7 +68,7 @@ function useChildren(ids: readonly string[]): ReadonlyMap<string, LoadedTrace> {
       refetchInterval: ({ state: { data, error } }: { state: { data?: LoadedTrace; error: Error | null } }) => {
         if (error) return false as const;
         if (data?.hasMore) return nextPage_ms;
-        return data && data.trace.ended_at === null ? again_ms : (false as const);
+        return data && data.trace.completed_at === null ? again_ms : (false as const);
       },
     })),
     combine: dataOf<LoadedTrace>,

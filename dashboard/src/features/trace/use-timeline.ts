@@ -6,12 +6,12 @@ import { createTimeline, gaps, type Span, type Timeline, union } from "./timelin
 /** Time axis of a run, which grows while it is running. */
 export function useTimeline({ trace }: LoadedTrace, rows: readonly Row[], folded: boolean): Timeline {
   const newest = Date.parse(trace.started_at) + trace.duration_ms;
-  const pace = trace.ended_at !== null ? "still" : trace.status === "in_progress" ? "smooth" : "calm";
+  const pace = trace.completed_at !== null ? "still" : trace.status === "in_progress" ? "smooth" : "calm";
   const now = useClock(pace, newest);
   const ended = useMemo(() => endedWork(rows), [rows]);
   return useMemo(() => {
     const begin = rows[0]?.start ?? Date.parse(trace.started_at);
-    const end = trace.ended_at === null ? now : Date.parse(trace.ended_at);
+    const end = trace.completed_at === null ? now : Date.parse(trace.completed_at);
     return createTimeline({ from: begin, to: end }, workUntil(ended, rows, end), folded);
   }, [ended, rows, trace, now, folded]);
 }

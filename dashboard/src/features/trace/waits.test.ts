@@ -4,19 +4,19 @@ import { attemptLengths, waitSpans } from "./waits.ts";
 
 const around = { recoveries: [], newest: ms(5000) };
 const approval = { decision: "approve", reason: null, edited: false, at: time(4000), by: null } as const;
-const open = { ended_at: null, latency_ms: null };
+const open = { completed_at: null, latency_ms: null };
 
 test("a tool with its own implementation never waits", () => {
   expect(waitSpans(stepOf(1), around)).toEqual([]);
 });
 
 test("an approved call waits until the decision and works from then on", () => {
-  const step = stepOf(1, { approval, ended_at: time(4300) });
+  const step = stepOf(1, { approval, completed_at: time(4300) });
   expect(waitSpans(step, around)).toEqual([{ from: ms(1000), to: ms(4000) }]);
 });
 
 test("a client tool waits for its output from its approval, or from the start", () => {
-  const client = { tool_type: "client", ended_at: time(9000) };
+  const client = { tool_type: "client", completed_at: time(9000) };
   expect(waitSpans(stepOf(1, client), around)).toEqual([{ from: ms(1000), to: ms(9000) }]);
   const both = waitSpans(stepOf(1, { ...client, approval }), around);
   expect(both).toEqual([
@@ -34,7 +34,7 @@ test("a call with an unknown outcome works until the process ended and waits sin
   const recoveries = [{ attempt: 2, at: time(3000), step_index: 1 }];
   const [wait] = waitSpans(stepOf(1, { ...open, status: "unknown" }), { ...around, recoveries });
   expect(wait?.from).toBe(ms(3000));
-  expect(waitSpans(stepOf(1, { approval, ended_at: time(9000) }), { ...around, recoveries })).toEqual([
+  expect(waitSpans(stepOf(1, { approval, completed_at: time(9000) }), { ...around, recoveries })).toEqual([
     { from: ms(3000), to: ms(4000) },
   ]);
 });

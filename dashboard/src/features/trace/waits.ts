@@ -12,8 +12,8 @@ interface Around {
 /** Spans in which a step waited for a person or client code. An open end is `Infinity`. */
 export function waitSpans(step: TraceStep, { recoveries, newest }: Around): Span[] {
   const from = Date.parse(step.started_at);
-  const end = step.ended_at === null ? Number.POSITIVE_INFINITY : Date.parse(step.ended_at);
-  if (step.status === "unknown" && step.ended_at === null)
+  const end = step.completed_at === null ? Number.POSITIVE_INFINITY : Date.parse(step.completed_at);
+  if (step.status === "unknown" && step.completed_at === null)
     return [{ from: restartAfter(recoveries, from) ?? newest, to: end }];
   if (step.status === "waiting" && step.type === "subagent" && !step.approval) return [{ from: newest, to: end }];
   const decided = step.approval ? Date.parse(step.approval.at) : null;

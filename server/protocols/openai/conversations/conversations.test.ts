@@ -168,7 +168,7 @@ test("a conversation that breaks a rule is rejected by that rule on every retry,
 test("a client token makes no conversation of items, and leaves none", async () => {
   const by = await server.client({ project: "tokens" });
   const agent_id = (await by.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
-  const asked = { agent_id, user_id: "ada", scopes: ["run", "read"], expires_in: 60 };
+  const asked = { agent_id, user_id: "ada", scopes: ["run", "read"], expires_in_seconds: 60 };
   const { token } = (await by.post("/v1/client_tokens", asked)).body;
   const { status, body } = await server.send("POST", at, { items: said }, { authorization: `Bearer ${token}` });
   expect([status, body.error.code]).toEqual([403, "insufficient_scope"]);

@@ -1,6 +1,7 @@
 import type { Frame } from "../../../domain/api-types/frames.ts";
 import type { AppError, CodedError } from "../../../domain/errors.ts";
-import type { ModelAnswer, RequiredCall } from "../../../domain/run-event.ts";
+import type { RequiredCallObject } from "../../../domain/required-action.ts";
+import type { ModelAnswer } from "../../../domain/run-event.ts";
 import { requireValue } from "../../../lib/require-value.ts";
 import type { EventEncoder } from "../../../runs/stream/stream.ts";
 import { openAiError, shuttingDown } from "../errors.ts";
@@ -130,7 +131,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
     );
   }
 
-  function ask({ id: call_id, tool: name, arguments: args }: RequiredCall): string {
+  function ask({ tool_call_id: call_id, name, arguments: args }: RequiredCallObject): string {
     const text = JSON.stringify(args);
     const output_index = items++;
     const item = { id: callItemId(run_id, call_id), type: "function_call", call_id, name, arguments: text };

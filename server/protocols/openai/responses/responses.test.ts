@@ -466,7 +466,7 @@ test("a client token's responses and conversations belong to its user, and give 
     agent_id: model,
     user_id: "ada",
     scopes: ["run", "read"],
-    expires_in: 60,
+    expires_in_seconds: 60,
   });
   const ask = (method: string, path: string, body?: object) =>
     server.send(method, path, body, { authorization: `Bearer ${token.token}` });

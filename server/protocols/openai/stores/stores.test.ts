@@ -181,7 +181,7 @@ describe("embeddings", () => {
     expect(refusal(await embed({ input: "a" }, reader))).toEqual([403, "insufficient_scope", null]);
     const agent = { name: "a", instructions: "", model: "test/echo" };
     const agent_id = (await client.post("/v1/agents", agent)).body.id;
-    const asked = { agent_id, user_id: "ada", scopes: ["run", "read", "submit"], expires_in: 60 };
+    const asked = { agent_id, user_id: "ada", scopes: ["run", "read", "submit"], expires_in_seconds: 60 };
     const { token } = (await client.post("/v1/client_tokens", asked)).body;
     const by = { authorization: `Bearer ${token}` };
     const body = { model: "runnel/embedder", input: "a" };

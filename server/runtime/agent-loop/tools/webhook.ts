@@ -14,7 +14,7 @@ export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => 
   const body = JSON.stringify({
     id: call.id,
     object: "tool_call",
-    tool: call.tool,
+    name: call.tool,
     arguments: call.arguments,
     run_id: context.run_id,
     callback_url,

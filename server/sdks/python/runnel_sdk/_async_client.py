@@ -601,18 +601,18 @@ class AsyncAnswerer:
         calls = [call for call in calls if self._has_answer(call)]
         if not calls:
             return
-        fresh = [call for call in calls if (call.id, call.needs) not in self._answers]
+        fresh = [call for call in calls if (call.tool_call_id, call.needs) not in self._answers]
         for call in fresh:
-            expect_callable_here(self._functions[call.tool] if call.needs == "output" else self._decide)
+            expect_callable_here(self._functions[call.name] if call.needs == "output" else self._decide)
         made = await together(_answer(call, self._functions, self._decide) for call in fresh)
-        self._answers.update(zip(((call.id, call.needs) for call in fresh), made))
-        await self._submit(run_id, [self._answers[call.id, call.needs] for call in calls])
+        self._answers.update(zip(((call.tool_call_id, call.needs) for call in fresh), made))
+        await self._submit(run_id, [self._answers[call.tool_call_id, call.needs] for call in calls])
 
     def _has_answer(self, call: Any) -> bool:
         if call.needs != "output":
             return self._decide is not None
         is_other = self._are_sent and (call.get("tool_id") or call.get("run_id"))
-        return call.tool in self._functions and not is_other
+        return call.name in self._functions and not is_other
 
     async def _expect_all(self, run_id: str, calls: List[Any]) -> None:
         """Raises an ``ActionRequiredError`` for a call that nothing here can answer."""
@@ -621,8 +621,8 @@ class AsyncAnswerer:
             return
         run = await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=self._patience)
         if call.needs == "output":
-            raise ActionRequiredError(f"The run asks for the output of {call.tool}: pass it in tools.", run)
-        raise ActionRequiredError(f"The call of {call.tool} needs a decision ({call.needs}): pass decide.", run)
+            raise ActionRequiredError(f"The run asks for the output of {call.name}: pass it in tools.", run)
+        raise ActionRequiredError(f"The call of {call.name} needs a decision ({call.needs}): pass decide.", run)
 
     async def _without_webhooks(self, run_id: str, calls: List[Any]) -> List[Any]:
         """Removes the calls of webhook tools: their receivers send the result themselves."""
@@ -631,7 +631,7 @@ class AsyncAnswerer:
             if call.needs == "output" and not self._has_answer(call):
                 caller = call.get("run_id") or run_id
                 run = await self._client.json("GET", f"/v1/runs/{at(caller)}", patience=self._patience)
-                if any(its.id == call.id and its.type == "webhook" for its in run.tool_calls):
+                if any(its.id == call.tool_call_id and its.type == "webhook" for its in run.tool_calls):
                     continue
             kept.append(call)
         return kept
@@ -656,17 +656,17 @@ async def _answer(
     call: Any, tools: Mapping[str, Callable[..., Any]], decide: Optional[Callable[[Any], Any]]
 ) -> Dict[str, Any]:
     if call.needs != "output" and decide is not None:
-        return {**(await settled(decide(call))), "tool_call_id": call.id}
+        return {**(await settled(decide(call))), "tool_call_id": call.tool_call_id}
     try:
-        output = await settled(tools[call.tool](**call.arguments))
+        output = await settled(tools[call.name](**call.arguments))
         if isinstance(output, ToolContent):
             _json(output.parts)
-            return {"tool_call_id": call.id, "content": output.parts}
+            return {"tool_call_id": call.tool_call_id, "content": output.parts}
         # What is not JSON is a fault of the tool too.
         output = json.loads(json.dumps(output, allow_nan=False, default=_plain))
-        return {"tool_call_id": call.id, "output": output}
+        return {"tool_call_id": call.tool_call_id, "output": output}
     except Exception as error:  # noqa: BLE001 - the model is told of whatever it was
-        return {"tool_call_id": call.id, "output": str(error) or type(error).__name__, "is_error": True}
+        return {"tool_call_id": call.tool_call_id, "output": str(error) or type(error).__name__, "is_error": True}
 
 
 def _plain(value: Any) -> Any:
