@@ -301,6 +301,12 @@ describe("the wheel", () => {
       expect(await client.python(inProject("e2e/clients/functions.py"), name)).toEqual(done);
     });
 
+  test.skipIf(!python)("does what a program expects that is used to other clients", async () => {
+    await using server = await fixed();
+    using client = await installClient(server, python!);
+    expect(await client.python(inProject("e2e/clients/ergonomics.py"))).toEqual(done);
+  });
+
   test.skipIf(!mypy)("is complete, describes itself, and satisfies type checkers", async () => {
     await using server = await fixed();
     using client = await installClient(server, mypy!);

@@ -23,7 +23,7 @@ def main(runnel: Runnel) -> Optional[str]:
         model="test/echo",
         budget={"max_cost_usd": 1},
         model_settings={"temperature": 0.5},
-        guardrails=[{"type": "moderation"}],
+        guardrails=[{"type": "pii", "on": ["input"], "action": "block"}],
     )
     agent.colour  # type: ignore[attr-defined]
     runnel.agents.create(name="Clerk", instructions="", model="test/echo", colour="red")  # type: ignore[call-arg]

@@ -94,8 +94,8 @@ interface Returned {
   schema: Schema;
   /** Type name of an item, if it is a list. */
   items: string | null;
-  /** Alternative response, selected by a value of a query parameter. */
-  instead: { schema: Schema; parameter: string; word: string } | null;
+  /** Alternative response, selected by a query parameter: by one of its values, or null for any. */
+  instead: { schema: Schema; parameter: string; word: string | null } | null;
 }
 
 /** Returns every operation as a method, placed by its id. */
@@ -133,10 +133,11 @@ function bodyOf(name: string, { required, content }: NonNullable<Operation["requ
 function returnedOf(schema: Schema, query: readonly Parameter[], schemas: Schemas): Returned {
   const item = schema.$ref?.endsWith("List") && schemas[nameOf(schema.$ref)]?.properties?.data?.items?.$ref;
   const [usual, other] = schema.anyOf ?? [];
-  const format = query.find(({ name }) => name === "format");
-  if (!usual || !other || !format) return { schema, items: item ? nameOf(item) : null, instead: null };
-  const [word] = (format.schema.enum ?? [format.schema.const]) as string[];
-  return { schema: usual, items: null, instead: { schema: other, parameter: format.name, word: word! } };
+  const selector = query.find(({ name }) => name === "format" || name === "exclude");
+  if (!usual || !other || !selector) return { schema, items: item ? nameOf(item) : null, instead: null };
+  const { enum: values, const: only } = selector.schema;
+  const [word = null] = (values ?? (only === undefined ? [] : [only])) as string[];
+  return { schema: usual, items: null, instead: { schema: other, parameter: selector.name, word } };
 }
 
 type Schemas = OpenApi["components"]["schemas"];

@@ -79,7 +79,17 @@ const document: OpenApi = {
           labels: { type: "object", additionalProperties: { type: "string" } },
         },
       },
-      Address: { type: "object", properties: {} },
+      Address: {
+        type: "object",
+        required: ["street"],
+        properties: {
+          street: { type: "string", description: "With its number." },
+          lines: { type: "array", items: { type: "string" } },
+          place: ref("Place"),
+          labels: { type: "object", additionalProperties: { type: "string" } },
+        },
+      },
+      Place: { type: "object", required: ["in"], properties: { in: { type: "string" }, near: { type: "number" } } },
       ParcelList: { type: "object", properties: { data: { type: "array", items: ref("Parcel") } } },
       ParcelSentEvent: {
         type: "object",
@@ -110,7 +120,20 @@ const document: OpenApi = {
 describe("pythonOf", () => {
   const files = pythonOf(document);
 
-  test("generates types of responses, and not of requests", () => {
+  test("generates dicts for the objects in requests, to the last level", () => {
+    const types = files["types.py"]!;
+    expect(types).toContain(
+      "class _AddressParamRequired(TypedDict):\n    #: With its number.\n    street: str\n\n\n" +
+        "class AddressParam(_AddressParamRequired, total=False):\n    lines: List[str]\n" +
+        '    place: "PlaceParam"\n    labels: Mapping[str, str]\n',
+    );
+    expect(types).toContain(
+      '_PlaceParamNeeded = TypedDict("_PlaceParamNeeded", {"in": "str"})\n\n\n' +
+        "class PlaceParam(_PlaceParamNeeded, total=False):\n    near: float\n",
+    );
+  });
+
+  test("generates classes for responses, and none for the requests themselves", () => {
     const types = files["types.py"]!;
     expect(types).toContain('class Parcel(Record):\n    #: Its id, by "us".\n    id: str\n');
     expect(types).toContain('    state: Optional[Literal["sent", "lost", True, None]]\n');
@@ -127,12 +150,13 @@ describe("pythonOf", () => {
         self,
         id: Union[str, int],
         *,
-        to: Mapping[str, Any],
+        to: types.AddressParam,
         from_: Union[Optional[str], NotGiven] = NOT_GIVEN,
-        stops: Union[Sequence[Mapping[str, Any]], NotGiven] = NOT_GIVEN,
+        stops: Union[Sequence[types.AddressParam], NotGiven] = NOT_GIVEN,
         state: Union[Literal["sent", "lost"], NotGiven] = NOT_GIVEN,
         wait: Union[int, NotGiven] = NOT_GIVEN,
         idempotency_key: Optional[str] = None,
+        extra_headers: Optional[Mapping[str, str]] = None,
 `);
     expect(resources).toContain('"from": from_,');
     expect(resources).toContain(") -> AsyncPager[types.Parcel]:");

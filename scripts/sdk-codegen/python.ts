@@ -26,7 +26,11 @@ export const toSync = (source: string): string =>
     .replace(/\b_waiting\b/g, "_blocking");
 
 function typesOf({ info, components: { schemas }, ...document }: OpenApi): string {
-  const returned = reachable(document.paths, schemas);
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const received = ["Event", "WebhookEvent", "ToolCallDelivery"].filter((name) => schemas[name]).map(refTo);
+  const returned = reachable([operations.map(({ responses }) => responses), received], schemas);
+  const bodies = operations.flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {}));
+  const sent = reachable(fieldsIn(bodies, schemas), schemas);
   const wanted = Object.entries(schemas).filter(([name]) => returned.has(name));
   const isClass = ({ properties, anyOf }: Schema) => properties !== undefined && !anyOf;
   const classes = wanted.filter(([, schema]) => isClass(schema)).map(([name, schema]) => classOf(name, schema));
@@ -52,25 +56,48 @@ function typesOf({ info, components: { schemas }, ...document }: OpenApi): strin
       required: Object.keys(properties),
     }),
   );
-  return `"""The types of the API. Made of the OpenAPI document of runnel ${info.version}."""
+  const params = Object.entries(schemas).filter(([name]) => sent.has(name));
+  const dicts = params
+    .filter(([, schema]) => isClass(schema))
+    .map(([name, schema]) => typedDictOf(paramName(name), schema, schemas));
+  const choices = params
+    .filter(([, { anyOf, oneOf }]) => anyOf ?? oneOf)
+    .map(([name, schema]) => `${paramName(name)} = ${typeOf(schema, "field", schemas)}\n`);
+  const names = [...wanted, ...events].map(([name]) => name);
+  const twice = params
+    .map(([name]) => paramName(name))
+    .filter((name, at, all) => all.indexOf(name) !== at || names.includes(name));
+  if (twice.length > 0) throw new Error(`The Python client would have two types called ${twice.join(", ")}.`);
+  return `"""The types of the API. Made of the OpenAPI document of runnel ${info.version}.
+
+What the API returns is a class. What requests take is a dict; its type ends with \`\`Param\`\`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, Union
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 from ._object import Object, Record
 
 ${[...classes, ...events].join("\n\n")}
 
-${unions.join("\n")}
+${[...unions, ...dicts].join("\n\n")}
+
+${choices.join("\n")}
 #: An event of a run's stream.
 StreamEvent = Union[
 ${streamed.map(({ name }) => `    "${name}",\n`).join("")}]
 `;
 }
 
-/** Returns the names of the schemas that responses and events use. */
-function reachable(paths: OpenApi["paths"], schemas: OpenApi["components"]["schemas"]): Set<string> {
+const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** Returns the schemas of bodies' fields: a method takes the fields of a body as its arguments. */
+const fieldsIn = (bodies: readonly { schema: Schema }[], schemas: Record<string, Schema>): unknown =>
+  bodies.map(({ schema }) => (schema.$ref ? schemas[nameOf(schema.$ref)] : schema));
+
+/** Returns the names of the schemas that a part of the document uses, directly or indirectly. */
+function reachable(part: unknown, schemas: Record<string, Schema>): Set<string> {
   const found = new Set<string>();
   const visit = (part: unknown): void => {
     for (const [, name] of JSON.stringify(part ?? null).matchAll(/#\/components\/schemas\/(\w+)/g))
@@ -79,9 +106,7 @@ function reachable(paths: OpenApi["paths"], schemas: OpenApi["components"]["sche
         visit(schemas[name!]);
       }
   };
-  for (const operation of Object.values(paths).flatMap((verbs) => Object.values(verbs))) visit(operation.responses);
-  for (const name of ["Event", "WebhookEvent", "ToolCallDelivery"].filter((name) => schemas[name]))
-    visit({ $ref: `#/components/schemas/${name}` });
+  visit(part);
   return found;
 }
 
@@ -98,11 +123,62 @@ function classOf(name: string, { description, properties = {}, required = [] }: 
   return `class ${name}(Record):\n${body || "    pass\n"}`;
 }
 
-/** Returns the type of a response or an argument: in arguments objects are any mappings, and lists any sequences. */
-function typeOf(schema: Schema, use: "return" | "argument", schemas: Record<string, Schema> = {}): string {
+/** `BudgetInput` → `BudgetParam`; a run's input is no run. */
+const paramName = (name: string): string => `${name === "RunInput" ? name : name.replace(/Input$/, "")}Param`;
+
+/**
+ * Returns the type of a dict in requests. Its required fields are of a base class, because Python 3.10 cannot mark
+ * single fields, and those that no class can have, such as `in`, are of another.
+ */
+function typedDictOf(
+  name: string,
+  { description, properties = {}, required = [] }: Schema,
+  schemas: Record<string, Schema>,
+): string {
+  const fields = Object.entries(properties).map(([field, its]) => {
+    const type = typeOf(its, "field", schemas);
+    const doc = its.description ? `    #: ${oneLine(its.description)}\n` : "";
+    return { field, type, line: `${doc}    ${field}: ${type}\n`, isRequired: required.includes(field) };
+  });
+  const isPlain = ({ field }: { field: string }) => /^[A-Za-z_]\w*$/.test(field) && !pythonKeywords.has(field);
+  const own = fields.filter((each) => isPlain(each) && !each.isRequired);
+  const needed = fields.filter((each) => isPlain(each) && each.isRequired);
+  const parts: string[] = [];
+  const bases: string[] = [];
+  for (const isRequired of [true, false]) {
+    const odd = fields.filter((each) => !isPlain(each) && each.isRequired === isRequired);
+    if (odd.length === 0) continue;
+    const base = `_${name}${isRequired ? "Needed" : "Other"}`;
+    const entries = odd.map(({ field, type }) => `${JSON.stringify(field)}: ${JSON.stringify(type)}`).join(", ");
+    parts.push(`${base} = TypedDict("${base}", {${entries}}${isRequired ? "" : ", total=False"})\n`);
+    bases.push(base);
+  }
+  if (needed.length > 0 && own.length > 0) {
+    parts.push(`class _${name}Required(TypedDict):\n${needed.map(({ line }) => line).join("")}`);
+    bases.push(`_${name}Required`);
+  }
+  const fieldsOfClass = own.length > 0 ? own : needed;
+  const total = own.length > 0 ? ", total=False" : "";
+  const text = description ? `    """${docText(description)}"""\n\n` : "";
+  const body = text + fieldsOfClass.map(({ line }) => line).join("");
+  parts.push(`class ${name}(${bases.join(", ") || "TypedDict"}${total}):\n${body || "    pass\n"}`);
+  return parts.join("\n\n");
+}
+
+/**
+ * Returns the type of a response, of an argument, or of a field of an argument: in requests, objects of any fields are
+ * mappings, and lists are sequences.
+ */
+function typeOf(schema: Schema, use: "return" | "argument" | "field", schemas: Record<string, Schema> = {}): string {
   const of = (its: Schema): string => typeOf(its, use, schemas);
   const { $ref, type, items, anyOf, oneOf, const: only, enum: values, additionalProperties: rest } = schema;
-  if ($ref) return use === "return" ? `"${nameOf($ref)}"` : of(schemas[nameOf($ref)] ?? {});
+  if ($ref) {
+    if (use === "return") return `"${nameOf($ref)}"`;
+    const named = schemas[nameOf($ref)] ?? {};
+    // A map has no name of its own.
+    if (!named.properties && !named.anyOf && !named.oneOf) return of(named);
+    return use === "field" ? `"${paramName(nameOf($ref))}"` : `types.${paramName(nameOf($ref))}`;
+  }
   if (only !== undefined) return literal([only]);
   if (values) return literal(values);
   const choices = anyOf ?? oneOf;
@@ -110,7 +186,10 @@ function typeOf(schema: Schema, use: "return" | "argument", schemas: Record<stri
   if (Array.isArray(type)) return unionOf(type.map((one) => of({ ...schema, type: one })));
   if (type === "array") return listOf(items ? of(items) : "Any", use);
   if (type === "object") {
-    if (use === "argument") return "Mapping[str, Any]";
+    if (use !== "return") {
+      const isTyped = typeof rest === "object" && Object.keys(rest).length > 0;
+      return `Mapping[str, ${isTyped ? of(rest) : "Any"}]`;
+    }
     return typeof rest === "object" && Object.keys(rest).length > 0 ? `Dict[str, ${of(rest)}]` : "Object";
   }
   return simple[type ?? ""] ?? "Any";
@@ -125,8 +204,8 @@ const simple: Record<string, string> = {
 };
 
 /** A list, because a str would be a Sequence[str] too. */
-const listOf = (item: string, use: "return" | "argument"): string =>
-  use === "argument" && item !== "str" ? `Sequence[${item}]` : `List[${item}]`;
+const listOf = (item: string, use: "return" | "argument" | "field"): string =>
+  use !== "return" && item !== "str" ? `Sequence[${item}]` : `List[${item}]`;
 
 function unionOf(types: readonly string[]): string {
   const others = [...new Set(types)].filter((type) => type !== "None");
@@ -182,7 +261,7 @@ from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Se
 import httpx
 
 from . import types
-from ._async_client import AsyncClient, AsyncFilesBase, AsyncPager, AsyncRunsBase, AsyncRunStream, at
+from ._async_client import AsyncClient, AsyncFilesBase, AsyncPager, AsyncRunsBase, AsyncRunStream, AsyncToolsBase, at
 from ._object import NOT_GIVEN, NotGiven, Object, given, texts
 from ._tool import Tool, Tools
 from ._webhooks import Headers
@@ -196,7 +275,7 @@ class AsyncRunnel(AsyncClient):
     ${"``base_url``"} is by default ${"``RUNNEL_URL``, else ``https://127.0.0.1:8443``; ``api_key`` is ``RUNNEL_API_KEY``; ``ca``"} is
     the path of the certificate of a server that signed its own, by default ${"``RUNNEL_CACERT``. ``timeout``"} is how many
     seconds one attempt may wait for the server, and ${"``max_retries``"} how often a request is sent again that may succeed
-    later. ${"``http_client``"} is used instead of one of its own; it is not closed.
+    later. ${"``headers``"} are sent with every request. ${"``http_client``"} is used instead of one of its own; it is not closed.
     """
 
     def __init__(
@@ -207,6 +286,7 @@ class AsyncRunnel(AsyncClient):
         ca: Optional[str] = None,
         timeout: float = 60.0,
         max_retries: int = 2,
+        headers: Optional[Mapping[str, str]] = None,
         http_client: Optional[httpx.AsyncClient] = None,
     ) -> None:
         super().__init__(
@@ -215,8 +295,11 @@ class AsyncRunnel(AsyncClient):
             ca=ca,
             timeout=timeout,
             max_retries=max_retries,
+            headers=headers,
             http_client=http_client,
         )
+
+    def _add_resources(self) -> None:
 ${made("", "self").join("")}`;
 }
 
@@ -226,7 +309,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
     base: "AsyncRunsBase",
     methods(document) {
       const fields = fieldsOf(document, "CreateRunRequest").filter(({ field }) => field !== "stream");
-      const functions = "Sequence[Union[Tool, Callable[..., Any], Mapping[str, Any]]]";
+      const functions = "Union[Tools, Sequence[Union[Tool, Callable[..., Any], types.RequestToolParam]]]";
       const streamed = fields.map((each) => (each.field === "tools" ? { ...each, type: functions } : each));
       const others = fields.filter(({ field }) => !["agent_id", "input", "tools"].includes(field));
       const patience = {
@@ -267,7 +350,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
         isAsync: true,
         head: [
           "agent: Union[str, Mapping[str, Any]]",
-          "input: Union[str, Sequence[Mapping[str, Any]]]",
+          "input: types.RunInputParam",
           "*",
           "tools: Optional[Tools] = None",
           "decide: Optional[Callable[[Any], Any]] = None",
@@ -323,6 +406,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
             filename,
             ${givenOf(fields).replaceAll("\n", "\n    ")},
             idempotency_key=idempotency_key,
+            headers=extra_headers,
             timeout=timeout,
             max_retries=max_retries,
         )
@@ -332,7 +416,23 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
     },
   },
   webhooks: { methods: () => verifying("event", "WebhookEvent") },
-  tools: { methods: () => verifying("call of a webhook tool", "ToolCallDelivery") },
+  tools: { base: "AsyncToolsBase", methods: () => verifying("call of a webhook tool", "ToolCallDelivery") },
+};
+
+/** Parts of `tools.sync` by which it takes functions, too. */
+const functionsSynced = {
+  type: "Sequence[Union[Tool, Callable[..., Any]]]",
+  doc: "Create the tool of this name, or make it as it is given; or do so with a client tool for each function",
+  body: `        if not isinstance(name, str):
+            made: List[types.ToolSync] = await self._sync_all(
+                name,
+                query=given({"dry_run": dry_run}),
+                headers=extra_headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+            return made
+`,
 };
 
 /** Returns `verify` of a resource: it checks the signature of a received body. */
@@ -414,6 +514,7 @@ ${body}`;
 
 const requestOptions = (verb: string) => [
   ...(verb === "POST" ? [{ signature: "idempotency_key: Optional[str] = None", doc: "" }] : []),
+  { signature: "extra_headers: Optional[Mapping[str, str]] = None", doc: "" },
   { signature: "timeout: Optional[float] = None", doc: "" },
   { signature: "max_retries: Optional[int] = None", doc: "" },
 ];
@@ -445,7 +546,7 @@ function methodOf(method: Method, document: OpenApi): string {
     ...(queried.length > 0 && !isList ? [`query=${givenOf(queried)}`] : []),
     ...(body ? [`body=${body.isMap ? "body" : givenOf(fields)}`] : []),
     ...(body?.binary ? [`binary=${JSON.stringify(body.binary)}`] : []),
-    ...(headers.length > 0 ? [`headers=texts(${givenOf(headers)})`] : []),
+    headers.length > 0 ? `headers={**texts(${givenOf(headers)}), **(extra_headers or {})}` : "headers=extra_headers",
     ...(verb === "POST" ? ["idempotency_key=idempotency_key"] : []),
     "timeout=timeout",
     "max_retries=max_retries",
@@ -456,23 +557,39 @@ function methodOf(method: Method, document: OpenApi): string {
             self._client,
             ${url},
             ${givenOf(queried).replaceAll("\n", "\n    ")},
-            {"timeout": timeout, "max_retries": max_retries},
+            {"headers": extra_headers, "timeout": timeout, "max_retries": max_retries},
         )
 `;
   const result = returns ? resultOf(returns.schema) : "bytes";
   const other = returns?.instead ? resultOf(returns.instead.schema) : null;
+  const named = [...fields, ...queried, ...headers];
   const head = [
     ...inPath.map((one) => `${pythonName(one.name)}: Union[str, int]`),
     ...whole,
     "*",
-    ...[...fields, ...queried, ...headers].map(signatureOf),
+    ...named.map(signatureOf),
   ];
+  if (method.resource.join(".") === "tools" && name === "sync")
+    return definition({
+      name,
+      isAsync: true,
+      head: [`name: Union[str, ${functionsSynced.type}]`, ...head.slice(1)],
+      more: options,
+      fields: named,
+      result: `Union[${result}, List[${result}]]`,
+      overloads: [
+        { head: ["name: str", ...head.slice(1)], result },
+        { head: [`name: ${functionsSynced.type}`, "*", ...queried.map(signatureOf)], result: `List[${result}]` },
+      ],
+      doc: `${functionsSynced.doc}.`,
+      body: `${functionsSynced.body}        returned: ${result} = ${request("json")}        return returned\n`,
+    });
   return definition({
     name: pythonName(name),
     isAsync: !isList,
     head,
     more: options,
-    fields: [...fields, ...queried, ...headers],
+    fields: named,
     result: isList ? `AsyncPager[types.${returns!.items}]` : other ? `Union[${result}, ${other}]` : result,
     ...(returns?.instead && { overloads: overloadsOf(head, returns.instead, result, other!) }),
     doc: `${summary}.`,
@@ -489,13 +606,15 @@ const resultOf = (schema: Schema): string => typeOf(schema, "return").replace(/"
 
 function overloadsOf(
   head: readonly string[],
-  { parameter, word }: { parameter: string; word: string },
+  { parameter, word }: { parameter: string; word: string | null },
   usual: string,
   other: string,
 ): NonNullable<Definition["overloads"]> {
   const rest = head.filter((argument) => !argument.startsWith(`${parameter}: `));
   const asked = head.map((argument) =>
-    argument.startsWith(`${parameter}: `) ? `${parameter}: Literal[${JSON.stringify(word)}]` : argument,
+    argument.startsWith(`${parameter}: `)
+      ? `${parameter}: ${word === null ? "str" : `Literal[${JSON.stringify(word)}]`}`
+      : argument,
   );
   return [
     { head: asked, result: other },

@@ -11,6 +11,8 @@ export function typescriptOf(document: OpenApi): string {
     'import { FilesBase } from "./files.ts";',
     'import { List } from "./list.ts";',
     'import { RunsBase } from "./runs.ts";',
+    'import type { FunctionTool } from "./tool.ts";',
+    'import { ToolsBase } from "./tools.ts";',
     'import { verifyWebhook } from "./webhook-signature.ts";',
     "",
     'export type { ClientOptions, Fetch, RequestOptions } from "./client.ts";',
@@ -58,6 +60,7 @@ function treeOf(methods: readonly Method[]): Map<string, Method[]> {
 const bases: Record<string, string> = {
   runs: "RunsBase<Run, StreamEvent, CreateRunRequest>",
   files: "FilesBase<FileObject, CreateFileRequestInParts>",
+  tools: "ToolsBase<ToolSync>",
 };
 
 /** Returns `verify` of a resource: it checks the signature of a received body. */
@@ -95,7 +98,29 @@ const childrenOf = (path: string, tree: Map<string, Method[]>): string[] =>
 
 const lastOf = (path: string): string => camel(path.split(".").at(-1)!);
 
+/** `tools.sync` takes functions, too. */
+const functionsSynced = `
+  /**
+   * Creates a client tool for each function, or makes it as it is given, one after the other. A program that is run
+   * twice changes nothing the second time.
+   */
+  sync(tools: readonly FunctionTool[], query?: ToolsSyncQuery, options?: RequestOptions): Promise<ToolSync[]>;
+  sync(name: string | readonly FunctionTool[], ...rest: unknown[]): Promise<ToolSync | ToolSync[]> {
+    if (typeof name !== "string") return this.syncAll(name, rest[0] as ToolsSyncQuery, rest[1] as RequestOptions);
+    return this.syncOne(name, ...(rest as [SyncToolRequest?, ToolsSyncQuery?, RequestOptions?]));
+  }
+`;
+
 function methodOf(method: Method): string {
+  const made = routeMethodOf(method);
+  if (method.resource.join(".") !== "tools" || method.name !== "sync") return made;
+  const start = made.indexOf("  sync(");
+  const [doc, own] = [made.slice(0, start), made.slice(start)];
+  const signature = own.slice(0, own.indexOf(" {\n"));
+  return `${doc}${signature};\n${functionsSynced}\n${own.replace("  sync(", "  protected syncOne(")}`;
+}
+
+function routeMethodOf(method: Method): string {
   const { name, summary, description, verb, path, inPath, query, headers, body, returns } = method;
   const url = `\`${path.replace(/\{(\w+)\}/g, (_, name) => `\${at(${camel(name)})}`)}\``;
   const args = [
@@ -133,7 +158,7 @@ function overloadsOf(method: Method, args: readonly string[], doc: string): stri
   const { name, returns } = method;
   if (!returns?.instead) return "";
   const { schema, parameter, word } = returns.instead;
-  const asked = `query: ${queryNameOf(method)} & { ${parameter}: ${JSON.stringify(word)} }`;
+  const asked = `query: ${queryNameOf(method)} & { ${parameter}: ${word === null ? "string" : JSON.stringify(word)} }`;
   const usual = `query?: Omit<${queryNameOf(method)}, ${JSON.stringify(parameter)}>`;
   const overload = (query: string, returned: Schema) =>
     `\n${doc}  ${camel(name)}(${args.map((arg) => (arg.startsWith("query") ? query : arg)).join(", ")}): Promise<${typeOf(returned)}>;\n`;

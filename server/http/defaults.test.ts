@@ -19,7 +19,10 @@ describe("a default in the document", () => {
       Object.entries(values).map(([field, value]) => [`${component}.${field}`, value]),
     );
     const found = Object.entries(defaults).flatMap(([component, values]) =>
-      Object.keys(values).map((field) => [`${component}.${field}`, schemas[component]?.properties[field]?.default]),
+      Object.keys(values).map((field) => [
+        `${component}.${field}`,
+        schemas[component]?.properties[field]?.["x-default"],
+      ]),
     );
     expect(found).toEqual(told);
   });

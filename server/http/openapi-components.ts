@@ -43,6 +43,8 @@ export function createComponents(defaultOf: (component: string, field: string) =
       else if (keyword === "items") written.items = used(value, singular(place));
       else if (keyword === "additionalProperties") written.additionalProperties = used(value, place);
       else if (keyword === "anyOf") written.anyOf = (value as Schema[]).map((one) => used(one, place));
+      // Generators of typed languages know no value of several types.
+      else if (keyword === "type" && Array.isArray(value)) written.anyOf = value.map((type) => ({ type }));
       else written[keyword] = value;
     const [[pattern, values] = [], ...others] = Object.entries((patternProperties as Schema | undefined) ?? {});
     if (pattern === undefined) return written;
@@ -62,6 +64,34 @@ export function createComponents(defaultOf: (component: string, field: string) =
   }
 
   return { schemas, put, used };
+}
+
+/** Returns the names of the components that a part of the document uses, directly or indirectly. */
+export function namesIn(part: unknown, schemas: Record<string, Schema>): Set<string> {
+  const found = new Set<string>();
+  const visit = (node: unknown): void => {
+    for (const [, name] of JSON.stringify(node ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+      if (!found.has(name!)) {
+        found.add(name!);
+        visit(schemas[name!]);
+      }
+  };
+  visit(part);
+  return found;
+}
+
+/**
+ * Writes the defaults of a request's fields into their descriptions, and as `x-default` for programs: generators make
+ * a field with a `default` required, or send the default of the day when they were run.
+ */
+export function withoutDefaults({ properties, ...schema }: Schema): Schema {
+  if (properties === undefined) return schema;
+  const fields = Object.entries(properties as Record<string, Schema>).map(([name, { default: value, ...field }]) => {
+    if (value === undefined) return [name, field];
+    const description = `${field.description ?? ""} Default: \`${JSON.stringify(value)}\`.`.trim();
+    return [name, { ...field, description, "x-default": value }];
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
 }
 
 /** Returns the singular: `MemoryEntries` → `MemoryEntry`, `Matches` → `Match`. */

@@ -7,6 +7,7 @@ import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
 import { newSigningSecret, sign } from "../lib/signature.ts";
 import { uploadSkill } from "../testing/skills.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { namesIn } from "./openapi-components.ts";
 import type { RequiredPermission } from "./operation.ts";
 
 const server = testApp();
@@ -92,6 +93,7 @@ test("every id is a resource and a verb", () => {
       "set",
       "steer",
       "submit_tool_outputs",
+      "sync",
       "test",
       "trigger",
       "update",
@@ -173,6 +175,43 @@ test("every webhook has an example that fits its schema, and the headers for its
     if (example.data.object.object === "run") expectFit("WebhookRun", example.data.object);
   }
   expect(Object.keys(document.webhooks).length).toBeGreaterThan(5);
+});
+
+test("every webhook has a body of its own", () => {
+  const bodies = Object.values<typeof document>(document.webhooks).map(
+    ({ post }) => post.requestBody.content["application/json"].schema.$ref,
+  );
+  expect(new Set(bodies).size).toBe(bodies.length);
+  const { mapping } = document.components.schemas.WebhookEvent.discriminator;
+  for (const [event, { post }] of Object.entries<typeof document>(document.webhooks))
+    if (event in mapping) expect(post.requestBody.content["application/json"].schema.$ref).toBe(mapping[event]);
+});
+
+// oapi-codegen leaves out what no path leads to, though webhooks use it, and stops at a value of several types.
+test("a path leads to every schema, and no value has several types", () => {
+  const names = Object.keys(document.components.schemas);
+  const found = namesIn([document.paths, document.components.responses], document.components.schemas);
+  expect(names.filter((name) => !found.has(name))).toEqual([]);
+  expect(JSON.stringify(document)).not.toMatch(/"type":\[/);
+});
+
+// openapi-typescript makes a field with a default required, and other generators send it.
+test("a request's field with a default may be left out", () => {
+  const bodies = described().map(({ operation }) => operation.requestBody);
+  const sent = [...namesIn(bodies, document.components.schemas)];
+  const fields = sent.flatMap((name) =>
+    Object.entries<typeof document>(document.components.schemas[name].properties ?? {}).map(([field, schema]) => ({
+      field: `${name}.${field}`,
+      schema,
+      isRequired: (document.components.schemas[name].required ?? []).includes(field),
+    })),
+  );
+  expect(fields.filter(({ schema }) => "default" in schema).map(({ field }) => field)).toEqual([]);
+  const told = fields.filter(({ schema }) => "x-default" in schema);
+  expect(told.filter(({ isRequired }) => isRequired)).toEqual([]);
+  expect(told.length).toBeGreaterThan(20);
+  for (const { schema } of told)
+    expect(schema.description).toEndWith(`Default: \`${JSON.stringify(schema["x-default"])}\`.`);
 });
 
 test("every path parameter is declared exactly once", () => {

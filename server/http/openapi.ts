@@ -17,7 +17,15 @@ import {
 } from "./describe-operations.ts";
 import { exampleOf } from "./example-of.ts";
 import { everyHeader, responseHeaders, webhookHeaders } from "./headers.ts";
-import { type Components, createComponents, pascal, type Schema, singular } from "./openapi-components.ts";
+import {
+  type Components,
+  createComponents,
+  namesIn,
+  pascal,
+  type Schema,
+  singular,
+  withoutDefaults,
+} from "./openapi-components.ts";
 import type { Route } from "./operation.ts";
 import recorded from "./recorded-examples.json" with { type: "json" };
 
@@ -60,6 +68,12 @@ function write(routes: readonly Route[]): string {
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: entryOf(operation, components, responses) };
   }
   const webhooks = webhooksOf(components);
+  const bodies = Object.values(paths).flatMap((methods) => Object.values<{ requestBody?: object }>(methods));
+  const sent = namesIn(
+    bodies.map(({ requestBody }) => requestBody),
+    components.schemas,
+  );
+  for (const name of sent) components.schemas[name] = withoutDefaults(components.schemas[name]!);
   return JSON.stringify({
     openapi: "3.1.1",
     info: {
@@ -130,6 +144,7 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
     description,
     parameters: parameters.map((one) => parameterOf(one, components)),
     ...(takes && { requestBody: bodyOf(operation, takes, name, components) }),
+    ...(id in callbacks && { callbacks: callbacksOf(callbacks[id]!, components) }),
     responses: { ...responses, default: { $ref: "#/components/responses/default" } },
   };
 }
@@ -205,35 +220,73 @@ const anyError: OperationResponse = {
   content: { "application/json": ErrorBody },
 };
 
-/** Describes webhook requests, by event. */
-function webhooksOf(components: Components) {
+/** A request that the server sends to an address of the user. */
+interface Sent {
+  name: string;
+  summary: string;
+  body: Schema;
+  accepted: string;
+  example?: unknown;
+}
+
+function sentRequest({ name, summary, body, accepted, example }: Sent, components: Components) {
+  const schema = components.used(body, "");
   const parameters = Object.entries(webhookHeaders).map(([name, header]) => ({
     in: "header",
     name,
     required: true,
     ...header,
   }));
-  const webhookOperation = (name: string, summary: string, body: Schema, acceptedText: string) => {
-    const schema = components.used(body, "");
-    const example = (recorded.webhooks as Record<string, unknown>)[name];
-    return {
-      post: {
-        operationId: `on_${name.replace(".", "_")}`,
-        summary,
-        description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
-        parameters,
-        requestBody: { required: true, content: { "application/json": { schema, example } } },
-        responses: { "2XX": { description: acceptedText } },
-      },
-    };
-  };
-  const events = [...webhookEvents, testEvent].map((event) => [
-    event,
-    webhookOperation(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
-  ]);
-  const callAcceptedText = "202: the result comes later. Any other: the body is the result.";
   return {
-    ...Object.fromEntries(events),
-    tool_call: webhookOperation("tool_call", "Ask a webhook tool", ToolCallDelivery, callAcceptedText),
+    post: {
+      operationId: `on_${name.replace(".", "_")}`,
+      summary,
+      description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
+      parameters,
+      requestBody: { required: true, content: { "application/json": { schema, example } } },
+      responses: { "2XX": { description: accepted } },
+    },
   };
 }
+
+const callAccepted = "202: the result comes later. Any other: the body is the result.";
+
+/** Describes webhook requests, by event. Each has the schema of its own event. */
+function webhooksOf(components: Components) {
+  components.used(WebhookEvent, ""); // Puts the events under their names.
+  const { mapping } = components.schemas.WebhookEvent!.discriminator as { mapping: Record<string, string> };
+  const exampleFor = (name: string) => (recorded.webhooks as Record<string, unknown>)[name];
+  const requestOf = (name: string, summary: string, body: Schema, accepted: string) =>
+    sentRequest({ name, summary, body, accepted, example: exampleFor(name) }, components);
+  const events = [...webhookEvents, testEvent].map((event) => [
+    event,
+    requestOf(event, `Tell of \`${event}\``, { $ref: mapping[event] }, "The event is taken."),
+  ]);
+  return {
+    ...Object.fromEntries(events),
+    tool_call: requestOf("tool_call", "Ask a webhook tool", ToolCallDelivery, callAccepted),
+  };
+}
+
+/**
+ * Requests to the `url` that an operation is given. They name the bodies of all webhooks, because oapi-codegen leaves
+ * out schemas that no path leads to.
+ */
+const callbacks: Record<string, Sent> = {
+  "webhooks.create": {
+    name: "event",
+    summary: "Tell of an event",
+    body: WebhookEvent,
+    accepted: "The event is taken.",
+  },
+  "tools.create": {
+    name: "webhook_tool_call",
+    summary: "Ask a webhook tool",
+    body: ToolCallDelivery,
+    accepted: callAccepted,
+  },
+};
+
+const callbacksOf = (sent: Sent, components: Components) => ({
+  [sent.name]: { "{$request.body#/url}": sentRequest(sent, components) },
+});

@@ -10,7 +10,7 @@ test("an agent is created by its name, changed only where it differs, and defaul
   await using server = testApp();
   const client = await server.client();
   const created = await client.put(agentPath, { ...agent, max_turns: 3, metadata: { team: "red" } });
-  expect(created.body).toMatchObject({ object: "agent_set", outcome: "created", changes: [], dry_run: false });
+  expect(created.body).toMatchObject({ object: "agent_sync", outcome: "created", changes: [], dry_run: false });
   const { id } = created.body.agent;
   const same = await client.put(agentPath, { ...agent, max_turns: 3, metadata: { team: "red" } });
   expect(same.body).toMatchObject({ outcome: "unchanged", changes: [], agent: { id, version: 1 } });

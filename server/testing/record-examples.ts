@@ -140,7 +140,7 @@ async function agents(ask: Ask): Promise<Json> {
   await ask("get", "agents.versions.list", `/agents/${agent.id}/versions`);
   await ask("get", "agents.versions.retrieve", `/agents/${agent.id}/versions/1`);
   const greeter = { instructions: "Greet.", model: "test/echo" };
-  await ask("put", "agents.set", "/agents/by-name/greeter?dry_run=true", greeter);
+  await ask("put", "agents.sync", "/agents/by-name/greeter?dry_run=true", greeter);
   return agent;
 }
 
@@ -198,7 +198,7 @@ async function runs(ask: Ask, agent: Json): Promise<Json> {
 async function tools(ask: Ask, server_url: string): Promise<void> {
   const source = "(args) => args.a + args.b";
   const tool = await ask("post", "tools.create", "/tools", { name: "add", type: "code", source });
-  await ask("put", "tools.set", "/tools/by-name/add", { type: "code", source });
+  await ask("put", "tools.sync", "/tools/by-name/add", { type: "code", source });
   await ask("get", "tools.list", "/tools");
   await ask("get", "tools.retrieve", `/tools/${tool.id}`);
   await ask("patch", "tools.update", `/tools/${tool.id}`, { description: "Adds two numbers." });

@@ -72,7 +72,9 @@ export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCal
     ? (renamed ?? last)
     : isList
       ? "list"
-      : (methodExceptions[`${method} ${names.join(".")}`] ?? verbs[method]);
+      : address.includes("/by-name/")
+        ? "sync"
+        : (methodExceptions[`${method} ${names.join(".")}`] ?? verbs[method]);
   const operationId = [...names.map((name) => name.replace(/\.json$/, "")), verb].join(".");
   return { operationId, ids, ...(search !== "" && { query: Object.fromEntries(new URLSearchParams(search)) }) };
 }

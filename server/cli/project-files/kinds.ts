@@ -1,12 +1,12 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Fault } from "../../domain/errors.ts";
 import { defaultPolicy } from "../../resources/agents/memory-policy.ts";
-import { SetAgent } from "../../resources/agents/schema.ts";
+import { SyncAgent } from "../../resources/agents/schema.ts";
 import { CreateMemory } from "../../resources/memory/schema.ts";
 import { CreateSchedule } from "../../resources/schedules/schema.ts";
 import { CreateSnippet } from "../../resources/snippets/schema.ts";
 import { textFaults } from "../../resources/snippets/text-faults.ts";
-import { SetTool } from "../../resources/tools/schema.ts";
+import { SyncTool } from "../../resources/tools/schema.ts";
 import { definitionFaults } from "../../resources/triggers/definition-faults.ts";
 import { type Definition, dedupeDefaults, defaultRateLimit } from "../../resources/triggers/row.ts";
 import { CreateTrigger } from "../../resources/triggers/schema.ts";
@@ -79,7 +79,7 @@ export const rules: Record<Kind, KindRules> = {
     list: "/tools",
     folder: "tools",
     key: "name",
-    fields: fieldsIn(SetTool),
+    fields: fieldsIn(SyncTool),
     references: [{ path: ["agent_id"], kind: "agent", inFile: "agent" }],
     defaults: {
       description: "",
@@ -102,7 +102,7 @@ export const rules: Record<Kind, KindRules> = {
     list: "/agents",
     folder: "agents",
     key: "name",
-    fields: fieldsIn(SetAgent),
+    fields: fieldsIn(SyncAgent),
     references: [
       { path: ["tools", "*"], kind: "tool" },
       { path: ["memory", "stores", "*", "memory_id"], kind: "memory", inFile: "memory" },

@@ -12,11 +12,11 @@ import { about } from "../../lib/schema.ts";
 import {
   Agent,
   AgentListItem,
-  AgentSet,
+  AgentSync,
   AgentVersion,
   agentFilters,
   CreateAgent,
-  SetAgent,
+  SyncAgent,
   UpdateAgent,
 } from "./schema.ts";
 import type { AgentStore } from "./store.ts";
@@ -57,19 +57,19 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     )
     .put(
       "/by-name/:name",
-      ({ principal, params, body, request }) => agents.set(principal, params.name, body, isDryRun(request.url)),
+      ({ principal, params, body, request }) => agents.sync(principal, params.name, body, isDryRun(request.url)),
       {
         operation: {
-          id: "agents.set",
+          id: "agents.sync",
           summary: "Create the agent of this name, or make it as it is given",
           needs: "admin",
           path: namePath,
           query: dryRunQuery,
-          returns: AgentSet,
+          returns: AgentSync,
           errors: ["agent_ambiguous", "resource_not_found", "model_not_available"],
         },
         params: nameParams,
-        body: SetAgent,
+        body: SyncAgent,
       },
     )
     .get("/:id", ({ principal, params }) => agents.get(requireAccess(principal, params.id), params.id), {

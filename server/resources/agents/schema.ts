@@ -387,8 +387,8 @@ export const CreateAgent = t.partly({ name, instructions }, others);
 export type CreateAgent = Static<typeof CreateAgent>;
 
 /** Body of `PUT /v1/agents/by-name/:name`. */
-export const SetAgent = t.partly({ instructions }, others);
-export type SetAgent = Static<typeof SetAgent>;
+export const SyncAgent = t.partly({ instructions }, others);
+export type SyncAgent = Static<typeof SyncAgent>;
 
 export const UpdateAgent = t.partial({
   name,
@@ -422,11 +422,11 @@ export const Agent = resource("Agent", "agent", {
 });
 export type Agent = Static<typeof Agent>;
 
-export const AgentSet = t.named(
-  "AgentSet",
-  t.object({ object: objectOf("agent_set"), ...setResult, agent: t.about("The agent.", Agent), ...envelope }),
+export const AgentSync = t.named(
+  "AgentSync",
+  t.object({ object: objectOf("agent_sync"), ...setResult, agent: t.about("The agent.", Agent), ...envelope }),
 );
-export type AgentSet = Static<typeof AgentSet>;
+export type AgentSync = Static<typeof AgentSync>;
 
 export const agentFilters = nameFilter;
 

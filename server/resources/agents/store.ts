@@ -33,7 +33,7 @@ import {
 import { type ChooseVersion, type ResolveAgent, resolveHandoffs } from "./handoffs.ts";
 import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
-import type { AgentSet, CreateAgent, Definition, SetAgent, UpdateAgent } from "./schema.ts";
+import type { AgentSync, CreateAgent, Definition, SyncAgent, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
 type Row = typeof agents.$inferSelect;
@@ -197,21 +197,21 @@ export function createAgentStore({
    * Creates the only agent of this name, or makes it the one that is given: fields that are left out get their defaults.
    * Throws if several agents have the name.
    */
-  async function set(scope: Author & Viewer, name: string, input: SetAgent, isDry: boolean): Promise<AgentSet> {
+  async function sync(scope: Author & Viewer, name: string, input: SyncAgent, isDry: boolean): Promise<AgentSync> {
     const id = idNamed(scope, name);
     if (id !== null) {
       const { agent, changes } = await change(scope, id, { ...input, name }, { isDry, replaces: true });
       const outcome = changes.length === 0 ? "unchanged" : "updated";
-      return { object: "agent_set", outcome, changes, dry_run: isDry, agent };
+      return { object: "agent_sync", outcome, changes, dry_run: isDry, agent };
     }
     const requireNew = () => {
       if (idNamed(scope, name) !== null) throw new MadeMeanwhile();
     };
     try {
       const agent = await add(scope, { ...input, name }, { isDry, requireNew });
-      return { object: "agent_set", outcome: "created", changes: [], dry_run: isDry, agent };
+      return { object: "agent_sync", outcome: "created", changes: [], dry_run: isDry, agent };
     } catch (error) {
-      if (error instanceof MadeMeanwhile) return set(scope, name, input, isDry);
+      if (error instanceof MadeMeanwhile) return sync(scope, name, input, isDry);
       throw error;
     }
   }
@@ -272,7 +272,7 @@ export function createAgentStore({
   return {
     create,
     update,
-    set,
+    sync,
     /** Throws if there is no such agent. */
     get: ({ project_id, environment }: Scope, id: string) => agentCache.of(project_id, environment, id),
     has: hasAgent,

@@ -4,7 +4,7 @@ import type { Auth } from "../../http/auth.ts";
 import { listQuery, readPage } from "../../http/page.ts";
 import { EmptyBody, pathOf } from "../../http/schemas.ts";
 import { dryRunQuery, isDryRun, nameParams, namePath } from "../../http/set-by-name.ts";
-import { CreateTool, SetTool, TestTool, Tool, ToolSet, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
+import { CreateTool, SyncTool, TestTool, Tool, ToolSync, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
 
@@ -34,19 +34,19 @@ export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
     })
     .put(
       "/by-name/:name",
-      ({ principal, params, body, request }) => tools.set(principal, params.name, body, isDryRun(request.url)),
+      ({ principal, params, body, request }) => tools.sync(principal, params.name, body, isDryRun(request.url)),
       {
         operation: {
-          id: "tools.set",
+          id: "tools.sync",
           summary: "Create the tool of this name, or make it as it is given",
           needs: "admin",
           path: namePath,
           query: dryRunQuery,
-          returns: ToolSet,
+          returns: ToolSync,
           errors: ["url_not_allowed"],
         },
         params: nameParams,
-        body: SetTool,
+        body: SyncTool,
       },
     )
     .get("/:id", ({ principal, params }) => tools.get(principal, params.id), {

@@ -36,8 +36,8 @@ export const CreateTool = t.partly(
 export type CreateTool = Static<typeof CreateTool>;
 
 /** Body of `PUT /v1/tools/by-name/:name`. */
-export const SetTool = Type.Omit(CreateTool, ["name"], { additionalProperties: false });
-export type SetTool = Static<typeof SetTool>;
+export const SyncTool = Type.Omit(CreateTool, ["name"], { additionalProperties: false });
+export type SyncTool = Static<typeof SyncTool>;
 
 /** The type cannot be changed, because calls would change their meaning. */
 export const UpdateTool = t.partial({
@@ -108,11 +108,11 @@ export const Tool = Type.Unsafe<Static<typeof ofAnyType> & TypeOutput>(
 );
 export type Tool = Static<typeof Tool>;
 
-export const ToolSet = t.named(
-  "ToolSet",
-  t.object({ object: objectOf("tool_set"), ...setResult, tool: t.about("The tool.", Tool), ...envelope }),
+export const ToolSync = t.named(
+  "ToolSync",
+  t.object({ object: objectOf("tool_sync"), ...setResult, tool: t.about("The tool.", Tool), ...envelope }),
 );
-export type ToolSet = Static<typeof ToolSet>;
+export type ToolSync = Static<typeof ToolSync>;
 
 export const ToolTest = t.named(
   "ToolTest",

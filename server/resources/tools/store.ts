@@ -23,7 +23,7 @@ import { changed, parametersOf } from "./definition.ts";
 import { checkOrigin, headerFaults, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
-import type { CreateTool, SetTool, ToolSet, UpdateTool } from "./schema.ts";
+import type { CreateTool, SyncTool, ToolSync, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { freeName, mcpSnapshot, type PinnedTools, pinTools, snapshotOf } from "./snapshots.ts";
 import { offered } from "./types/mcp.ts";
@@ -156,21 +156,21 @@ export function createToolStore(options: ToolStoreOptions) {
    * Creates the tool of this name, or makes it the one that is given: fields that are left out get their defaults. Its
    * type cannot change. A header sent as `********` keeps its value.
    */
-  async function set(scope: Author & Viewer, name: string, input: SetTool, isDry: boolean): Promise<ToolSet> {
+  async function sync(scope: Author & Viewer, name: string, input: SyncTool, isDry: boolean): Promise<ToolSync> {
     if (!Value.Check(commonFields.name, name)) throw invalid("name", "Expected 1 to 64 letters, digits, _ and -.");
     const existing = selectNamed.get(scope.project_id, scope.environment, name);
     if (!existing) {
       const tool = await add(scope, { ...input, name }, isDry);
-      return { object: "tool_set", outcome: "created", changes: [], dry_run: isDry, tool };
+      return { object: "tool_sync", outcome: "created", changes: [], dry_run: isDry, tool };
     }
     const { id } = existing;
     const changes = await replace(scope, id, input, isDry);
     const outcome = changes.length === 0 ? "unchanged" : "updated";
-    return { object: "tool_set", outcome, changes, dry_run: isDry, tool: serializeTool(find(scope, id)) };
+    return { object: "tool_sync", outcome, changes, dry_run: isDry, tool: serializeTool(find(scope, id)) };
   }
 
   /** Replaces a tool's definition, and returns the names of the fields that differ. */
-  async function replace(scope: Author & Viewer, id: string, given: SetTool, isDry: boolean): Promise<string[]> {
+  async function replace(scope: Author & Viewer, id: string, given: SyncTool, isDry: boolean): Promise<string[]> {
     const before = find(scope, id);
     const { type = before.type, ...others } = given;
     if (type !== before.type) throw invalid("type", `The tool is of the type ${before.type}, which cannot be changed.`);
@@ -284,7 +284,7 @@ export function createToolStore(options: ToolStoreOptions) {
   return {
     create,
     update,
-    set,
+    sync,
     refresh,
     get: (scope: Scope, id: string) => serializeTool(find(scope, id)),
     list: (scope: Scope, page: Page) => listPage(db, { table: tools, kind: "tool", scope, page }, serializeTool),

@@ -3,6 +3,9 @@ import { Client, type Fetch, queryText } from "./client.ts";
 import { APIConnectionError, APITimeoutError, CertificateError } from "./errors.ts";
 import { List, type Page } from "./list.ts";
 import { RunStream } from "./run-stream.ts";
+import { type FunctionTool, tool } from "./tool.ts";
+import { type AnswerOptions, createAnswerer } from "./tool-calls.ts";
+import { ToolsBase } from "./tools.ts";
 
 /** A client whose requests `answer` answers, and the recorded requests. */
 function clientOf(answer: (url: URL, init: RequestInit, index: number) => Response | Promise<Response>) {
@@ -140,4 +143,97 @@ test("a slim stream is read like a full one, and resumed after a lost connection
     "/v1/runs?frames=slim",
     "/v1/runs/run_1/events?frames=slim",
   ]);
+});
+
+describe("a client with other options", () => {
+  test("adds its headers to those of the first, whatever their case, and sends by the same connections", async () => {
+    const asked: Record<string, string>[] = [];
+    const fetch: Fetch = async (_, init) => {
+      asked.push(init.headers as Record<string, string>);
+      return Response.json({});
+    };
+    const first = new Client({ apiKey: "sk_test_1", fetch, headers: { "X-Team": "red", "X-Kept": "1" } });
+    const second = first.withOptions({ headers: { "x-team": "blue" } });
+    await second.json("GET", "/v1/me", { headers: { "X-TEAM": "green" } });
+    await second.json("GET", "/v1/me");
+    await first.json("GET", "/v1/me");
+    expect(asked.map((headers) => headers["x-team"])).toEqual(["green", "blue", "red"]);
+    expect(asked.map((headers) => headers["x-kept"])).toEqual(["1", "1", "1"]);
+    expect(asked.map((headers) => headers.authorization)).toEqual(Array(3).fill("Bearer sk_test_1"));
+    expect(second.baseUrl).toBe(first.baseUrl);
+  });
+
+  test("has its own number of retries, and leaves that of the first alone", async () => {
+    const { client, asked } = clientOf(() => soon(503));
+    await client
+      .withOptions({ maxRetries: 0 })
+      .json("GET", "/v1/me")
+      .catch(() => {});
+    expect(asked).toHaveLength(1);
+    expect(client.withOptions({}).maxRetries).toBe(client.maxRetries);
+  });
+
+  test("is of the same class, with its resources", () => {
+    class Own extends Client {
+      readonly resource = { client: this };
+    }
+    const own = new Own({ apiKey: "sk_test_1" }).withOptions({ timeoutMs: 5 });
+    expect(own).toBeInstanceOf(Own);
+    expect(own.resource.client).toBe(own);
+  });
+});
+
+test("an error has its status under both names, and a message", async () => {
+  const body = { error: { code: "resource_not_found", message: "There is no such agent.", type: "not_found_error" } };
+  const { client } = clientOf(() => Response.json(body, { status: 404 }));
+  const error = await client.json("GET", "/v1/agents/agt_1").catch((error: unknown) => error);
+  expect(error).toMatchObject({ status: 404, statusCode: 404, message: "There is no such agent." });
+});
+
+describe("functions that are tools", () => {
+  const call = (id: string, tool: string, needs: string) => ({ id, tool, needs, arguments: {}, tool_id: null });
+
+  /** Answers the calls of one run by `answerer`; returns the requests beside those that read the run. */
+  function answering(calls: object[], options: Partial<AnswerOptions>) {
+    const run = { id: "run_1", tool_calls: [], required_action: { submit_tool_outputs: { tool_calls: calls } } };
+    const { client, asked } = clientOf(() => Response.json(run));
+    const answer = createAnswerer(client, { tools: {}, areSent: false, isComplete: true, request: {}, ...options });
+    return { answer: () => answer("run_1"), submitted: () => asked.filter(({ method }) => method === "POST") };
+  }
+
+  test("learn by their signal that a decision came to nothing, and nothing is submitted", async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { answer, submitted } = answering([call("call_1", "wait", "output"), call("call_2", "pay", "approval")], {
+      tools: {
+        wait: (_, { signal }) => signal!.addEventListener("abort", () => resolve(signal!.reason)) ?? promise,
+      },
+      decide: () => {
+        throw new Error("Nobody is there to decide.");
+      },
+    });
+    expect(await answer().catch((error: Error) => error.message)).toBe("Nobody is there to decide.");
+    expect(await promise).toMatchObject({ message: "Nobody is there to decide." });
+    expect(submitted()).toEqual([]);
+  });
+});
+
+test("functions become tools of a project by their names, one after the other", async () => {
+  class Tools extends ToolsBase<{ outcome: string }> {
+    sync = (tools: FunctionTool[]) => this.syncAll(tools, { dry_run: true }, undefined);
+  }
+  const { client, asked } = clientOf((_, __, index) =>
+    Response.json({ outcome: index === 0 ? "created" : "unchanged" }),
+  );
+  const lookup = tool({ name: "look up/1", description: "Finds.", run: () => 1 });
+  const outcomes = await new Tools(client).sync([lookup, tool({ name: "other", run: () => 2 })]);
+  expect(outcomes).toEqual([{ outcome: "created" }, { outcome: "unchanged" }]);
+  expect(asked.map(({ method, url }) => `${method} ${url.pathname}${url.search}`)).toEqual([
+    "PUT /v1/tools/by-name/look%20up%2F1?dry_run=true",
+    "PUT /v1/tools/by-name/other?dry_run=true",
+  ]);
+  expect(JSON.parse(String(asked[0]!.body))).toEqual({
+    type: "client",
+    description: "Finds.",
+    parameters: { type: "object", properties: {} },
+  });
 });

@@ -22,6 +22,8 @@ export interface ClientOptions {
   timeoutMs?: number | undefined;
   /** Maximum number of retries. Default: 2. */
   maxRetries?: number | undefined;
+  /** Headers of every request. */
+  headers?: Record<string, string> | undefined;
   /** Replaces the global `fetch`. */
   fetch?: Fetch | undefined;
 }
@@ -56,6 +58,7 @@ export class Client {
   readonly maxRetries: number;
   readonly #apiKey: string;
   readonly #timeoutMs: number;
+  readonly #headers: Record<string, string>;
   readonly #fetch: Promise<Fetch>;
 
   constructor(options: ClientOptions = {}) {
@@ -65,10 +68,24 @@ export class Client {
     this.#apiKey = apiKey;
     this.#timeoutMs = options.timeoutMs ?? 60_000;
     this.maxRetries = options.maxRetries ?? 2;
+    this.#headers = lowerCased(options.headers);
     this.#fetch = options.fetch
       ? Promise.resolve(options.fetch)
       : fetchTrusting({ ca: options.ca, file: setting("RUNNEL_CACERT") });
     this.#fetch.catch(() => {}); // The first request throws the error.
+  }
+
+  /** Returns a client with other options, over the same connections. `headers` are added to those of this client. */
+  withOptions(options: Pick<ClientOptions, "timeoutMs" | "maxRetries" | "headers">): this {
+    const Class = this.constructor as new (options: ClientOptions) => this;
+    return new Class({
+      baseUrl: this.baseUrl,
+      apiKey: this.#apiKey,
+      timeoutMs: options.timeoutMs ?? this.#timeoutMs,
+      maxRetries: options.maxRetries ?? this.maxRetries,
+      headers: { ...this.#headers, ...lowerCased(options.headers) },
+      fetch: async (url, init) => await (await this.#fetch)(url, init),
+    });
   }
 
   /** Returns the body of a response as JSON. Throws an `APIError` if the server refuses. */
@@ -122,7 +139,8 @@ export class Client {
           authorization: `Bearer ${this.#apiKey}`,
           ...(!isRaw && { "content-type": "application/json" }),
           ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
-          ...headers,
+          ...this.#headers,
+          ...lowerCased(headers),
         },
         body: isRaw ? ((body as RequestInit["body"]) ?? null) : writeJson(body),
         redirect: "manual", // A redirect must not carry the key and the body to another server.
@@ -201,6 +219,10 @@ export function withHeaders(
   const given = Object.entries(own).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
   return { ...options, headers: { ...options?.headers, ...Object.fromEntries(given) } };
 }
+
+/** Headers with their names in small letters, so that one given replaces another. */
+const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** Seconds that the server was asked to hold back the response. */
 const waitOf = (query: Query): number => Number((query as { wait?: unknown } | undefined)?.wait ?? 0) || 0;

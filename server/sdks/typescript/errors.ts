@@ -16,6 +16,8 @@ export interface Fault {
 export class APIError extends RunnelError {
   override readonly name: string = "APIError";
   readonly status: number;
+  /** The same as `status`, under the name that Node's own responses give it. */
+  readonly statusCode: number;
   /** Machine-readable error code: `validation_failed`, `resource_not_found`, … */
   readonly code: string;
   readonly type: string;
@@ -33,6 +35,7 @@ export class APIError extends RunnelError {
     const error = fieldsOf(said);
     super(textOf(error.message) ?? `The server returned ${status}.`);
     this.status = status;
+    this.statusCode = status;
     this.code = textOf(error.code) ?? "unknown";
     this.type = textOf(error.type) ?? "unknown";
     this.param = textOf(error.param);

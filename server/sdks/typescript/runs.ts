@@ -26,7 +26,7 @@ interface RunRequest {
 
 /** A request whose tools may have their functions. */
 type WithFunctions<Body extends RunRequest> = Omit<Body, "stream" | "tools"> & {
-  tools?: readonly (NonNullable<Body["tools"]>[number] | FunctionTool)[] | undefined;
+  tools?: readonly (NonNullable<Body["tools"]>[number] | FunctionTool)[] | ToolFunctions | undefined;
 };
 
 /** Base class of the generated resource `runs`. */
@@ -35,16 +35,19 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
 
   /**
    * Starts a run and returns its events, each once, across lost connections and server restarts. While you read them,
-   * calls of `tools` that are made by `tool` are answered; other calls are left to others.
+   * calls of `tools` that are made by `tool`, or are functions by the names of client tools that the agent has, are
+   * answered; other calls are left to others.
    */
   stream(body: WithFunctions<Body>, options: StreamOptions = {}): RunStream<E> {
-    const { sent, functions } = separate(body.tools ?? []);
+    const { tools = [], ...rest } = body;
+    const { sent, functions } = separate(tools);
     const { idempotencyKey: _, maxRetries = 8, ...others } = options;
     const request = { ...others, maxRetries };
     const isAnswering = Object.keys(functions).length > 0;
     const answer =
-      isAnswering && createAnswerer(this.client, { tools: functions, areSent: true, isComplete: false, request });
-    const fields = { ...body, ...(body.tools && { tools: sent }) };
+      isAnswering &&
+      createAnswerer(this.client, { tools: functions, areSent: isList(tools), isComplete: false, request });
+    const fields = { ...rest, ...(sent.length > 0 && { tools: sent }) };
     return new RunStream(this.client, { path: "/v1/runs", body: fields }, options, answer || undefined);
   }
 
@@ -83,9 +86,9 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
       ...fields
     } = rest as LoopOptions<E> & Pick<RunRequest, "overrides">;
     const request = { timeoutMs, maxRetries, signal, headers };
-    const { sent, functions } = separate(isList(tools) ? tools : []);
+    const { sent, functions } = separate(tools);
     const answer = createAnswerer(this.client, {
-      tools: isList(tools) ? functions : tools,
+      tools: functions,
       areSent: isList(tools),
       decide,
       isComplete: true,
@@ -115,16 +118,22 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
   }
 }
 
-const isList = (tools: ToolFunctions | readonly FunctionTool[]): tools is readonly FunctionTool[] =>
-  Array.isArray(tools);
+const isList = (tools: ToolFunctions | readonly unknown[]): tools is readonly unknown[] => Array.isArray(tools);
 
 /** Separates the functions of tools from what is sent of them. */
-function separate(tools: readonly unknown[]): { sent: unknown[]; functions: ToolFunctions } {
+function separate(tools: ToolFunctions | readonly unknown[]): {
+  sent: unknown[];
+  functions: Record<string, ToolFunction>;
+} {
+  if (!isList(tools)) {
+    const functions = Object.entries(tools).map(([name, its]) => [name, isFunctionTool(its) ? its.run : its]);
+    return { sent: [], functions: Object.fromEntries(functions) };
+  }
   const functions = tools.filter(isFunctionTool).map(({ name, run }): [string, ToolFunction] => [name, run]);
   const sent = tools.map((each) => (isFunctionTool(each) ? definitionOf(each) : each));
   return { sent, functions: Object.fromEntries(functions) };
 }
 
 const withOutputSchema = ({ overrides }: Pick<RunRequest, "overrides">, schema: StandardSchema | JsonSchema) => ({
-  overrides: { ...overrides, output_schema: jsonSchemaOf(schema) },
+  overrides: { ...overrides, output_schema: jsonSchemaOf(schema, "The schema of the output") },
 });

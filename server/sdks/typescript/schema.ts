@@ -29,16 +29,27 @@ export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Out
 
 const isStandard = (schema: JsonSchema | StandardSchema): schema is StandardSchema => "~standard" in schema;
 
-/** Returns the JSON Schema of a schema. Throws a `RunnelError` if its library cannot write one. */
-export function jsonSchemaOf(schema: JsonSchema | StandardSchema): JsonSchema {
+/**
+ * Returns the JSON Schema of a schema. Throws a `RunnelError` that names the subject if the schema's library cannot
+ * write one: zod has none for a date.
+ */
+export function jsonSchemaOf(schema: JsonSchema | StandardSchema, subject: string): JsonSchema {
   if (!isStandard(schema)) return schema;
   const { vendor, jsonSchema } = schema["~standard"];
   if (!jsonSchema)
     throw new RunnelError(
-      `This version of ${vendor} cannot write a JSON Schema (zod can from 4.2 on): pass the JSON Schema itself.`,
+      `${subject}: this version of ${vendor} cannot write a JSON Schema (zod can from 4.2 on): pass the JSON Schema itself.`,
     );
-  const { $schema: _, ...written } = jsonSchema.input({ target: "draft-2020-12" });
-  return written;
+  try {
+    const { $schema: _, ...written } = jsonSchema.input({ target: "draft-2020-12" });
+    return written;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RunnelError(
+      `${subject}: ${vendor} cannot write its JSON Schema: ${reason}. JSON has texts, numbers, booleans, lists and objects: a date is a text.`,
+      { cause },
+    );
+  }
 }
 
 function faultOf({ message, path = [] }: Issue): string {

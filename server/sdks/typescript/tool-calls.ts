@@ -1,6 +1,7 @@
 import type { Client, RequestOptions } from "./client.ts";
 import { ActionRequiredError, APIError } from "./errors.ts";
 import { writeJson } from "./json.ts";
+import type { FunctionTool } from "./tool.ts";
 
 /** A tool call that a run waits for. */
 export interface RequiredCall {
@@ -21,7 +22,7 @@ export interface RequiredCall {
 
 /** Second argument of a tool function. */
 export interface ToolContext extends RequiredCall {
-  /** Aborted when the caller of `runs.run` gives up. */
+  /** Aborted when the caller of `runs.run` gives up, or `decide` throws. */
   signal?: AbortSignal | undefined;
 }
 
@@ -43,8 +44,8 @@ export class ToolContent {
   }
 }
 
-/** Functions by client tool name. */
-export type ToolFunctions = Record<string, ToolFunction>;
+/** Functions, or tools that are made by `tool`, by client tool name. */
+export type ToolFunctions = Record<string, ToolFunction | FunctionTool>;
 
 /**
  * Answer to a call. For an approval: approve, optionally with other arguments, or reject. For a call with an unknown
@@ -76,7 +77,7 @@ type Answer = { tool_call_id: string; is_error?: boolean } & (
 
 export interface AnswerOptions {
   /** Functions by client tool name. */
-  tools: ToolFunctions;
+  tools: Record<string, ToolFunction>;
   /** True: `tools` were sent with the run. They answer no calls of stored tools or subagents that have their names. */
   areSent: boolean;
   decide?: Decide | undefined;
@@ -94,6 +95,8 @@ export function createAnswerer(
   { tools, areSent, decide, isComplete, request }: AnswerOptions,
 ): (runId: string) => Promise<void> {
   const { signal } = request;
+  const failed = new AbortController();
+  const functionSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
   const answers = new Map<string, Promise<Answer>>();
   const retrieve = (runId: string) => client.json<EndedRun>("GET", `/v1/runs/${runId}`, request);
 
@@ -125,7 +128,7 @@ export function createAnswerer(
     const { tool_call_id } = call;
     if (call.needs !== "output") return { tool_call_id, ...(await decide!(call)) };
     try {
-      const output = (await tools[call.name]!(call.arguments, { ...call, signal })) ?? null;
+      const output = (await tools[call.name]!(call.arguments, { ...call, signal: functionSignal })) ?? null;
       if (output instanceof ToolContent) return { tool_call_id, content: output.parts };
       // What is not JSON is the tool's fault too: it would look like a lost connection.
       if (writeJson(output) === undefined) throw new TypeError(`${call.name} returned a ${typeof output}, not JSON.`);
@@ -149,7 +152,9 @@ export function createAnswerer(
       if (isComplete) requireAnswers(run, calls); // Before any function is called.
       const answerable = calls.filter(hasAnswer);
       if (answerable.length === 0) return;
-      const tool_outputs = await unlessAborted(Promise.all(answerable.map(answerOnce)), signal);
+      const made = Promise.all(answerable.map(answerOnce));
+      made.catch((error) => failed.abort(error)); // The run gets no output of the other functions any more.
+      const tool_outputs = await unlessAborted(made, signal);
       try {
         await client.json("POST", `/v1/runs/${runId}/submit_tool_outputs`, { ...request, body: { tool_outputs } });
         return;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { RunnelError } from "./errors.ts";
-import type { StandardSchema } from "./schema.ts";
+import { jsonSchemaOf, type StandardSchema } from "./schema.ts";
 import { definitionOf, tool } from "./tool.ts";
 import type { ToolContext } from "./tool-calls.ts";
 
@@ -44,4 +44,19 @@ test("a schema whose library writes no JSON Schema is refused with what helps", 
   const parameters: StandardSchema = { "~standard": { version: 1, vendor: "old", validate: (value) => ({ value }) } };
   expect(() => tool({ name: "a", parameters, run: () => 1 })).toThrow(RunnelError);
   expect(() => tool({ name: "a", parameters, run: () => 1 })).toThrow("old cannot write a JSON Schema");
+});
+
+test("a schema that JSON cannot have is refused with the tool's name, and not with zod's words alone", () => {
+  const schemas: StandardSchema[] = [
+    z.object({ from: z.date() }),
+    z.object({ at: z.map(z.string(), z.int()) }),
+    z.object({ big: z.bigint() }),
+  ];
+  for (const parameters of schemas) {
+    expect(() => tool({ name: "book", parameters, run: () => 1 })).toThrow(RunnelError);
+    expect(() => tool({ name: "book", parameters, run: () => 1 })).toThrow(/^The tool book: zod cannot write/);
+  }
+  expect(() => jsonSchemaOf(z.object({ at: z.date() }), "The schema of the output")).toThrow(
+    "The schema of the output",
+  );
 });

@@ -55,7 +55,7 @@ export function tool<Args>({
     type: "client",
     name,
     description,
-    parameters: jsonSchemaOf(parameters),
+    parameters: jsonSchemaOf(parameters, `The tool ${name}`),
     run: async (args, context) => await run((await checkedBy(parameters, args)) as Args, context),
   };
 }

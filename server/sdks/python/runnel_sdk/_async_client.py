@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import os
@@ -11,8 +12,8 @@ import time
 import uuid
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, Generic, List
-from typing import Mapping, Optional, Tuple, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, List
+from typing import Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -23,7 +24,7 @@ from ._tool import Tools, separate
 from ._tool_content import ToolContent
 from ._object import Object, Page
 from ._version import __version__
-from ._waiting import expect_callable_here, settled, sleep, together
+from ._waiting import FirstPage, expect_callable_here, settled, sleep, together
 
 if TYPE_CHECKING:
     from . import types
@@ -52,8 +53,8 @@ class AsyncClient:
     ``base_url`` is by default ``RUNNEL_URL``, else ``https://127.0.0.1:8443``; ``api_key`` is ``RUNNEL_API_KEY``; ``ca``
     is the path of the certificate of a server that signed its own, by default ``RUNNEL_CACERT``. ``timeout`` is how
     many seconds one attempt may wait for the server, and ``max_retries`` how often a request is sent again that may
-    succeed later: it was not answered, or answered with 429 or 500 and above. ``http_client`` is used instead of one of
-    its own, which knows ``ca``; it is not closed.
+    succeed later: it was not answered, or answered with 429 or 500 and above. ``headers`` are sent with every request.
+    ``http_client`` is used instead of one of its own, which knows ``ca``; it is not closed.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class AsyncClient:
         ca: Optional[str] = None,
         timeout: float = 60.0,
         max_retries: int = 2,
+        headers: Optional[Mapping[str, str]] = None,
         http_client: Optional[httpx.AsyncClient] = None,
     ) -> None:
         key = api_key or os.environ.get("RUNNEL_API_KEY")
@@ -73,11 +75,35 @@ class AsyncClient:
         self.base_url = base.rstrip("/").removesuffix("/v1")
         self.timeout = timeout
         self.max_retries = max_retries
-        self._headers = {"authorization": f"Bearer {key}", "user-agent": f"runnel-python/{__version__}"}
+        own = {"authorization": f"Bearer {key}", "user-agent": f"runnel-python/{__version__}"}
+        self._headers = {**own, **_lower(headers)}
         self._is_own = http_client is None
         self._http = http_client or httpx.AsyncClient(
             verify=_trusting(ca or os.environ.get("RUNNEL_CACERT")), mounts=_direct(self.base_url)
         )
+        self._add_resources()
+
+    def _add_resources(self) -> None:
+        """Gives the client its resources, which send their requests by it."""
+
+    def with_options(
+        self: Self,
+        *,
+        timeout: Optional[float] = None,
+        max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Self:
+        """Returns a client with other options, which shares the connections of this one and does not close them.
+
+        ``headers`` are added to those that this client sends. What is left out stays as it is.
+        """
+        other = copy.copy(self)
+        other._is_own = False
+        other.timeout = self.timeout if timeout is None else timeout
+        other.max_retries = self.max_retries if max_retries is None else max_retries
+        other._headers = {**self._headers, **_lower(headers)}
+        other._add_resources()
+        return other
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -123,7 +149,7 @@ class AsyncClient:
         """
         _refuse_address(path)
         retries = self.max_retries if max_retries is None else max_retries
-        sent = {**self._headers, **(headers or {})}
+        sent = dict(self._headers)
         if method == "POST":
             sent["idempotency-key"] = idempotency_key or str(uuid.uuid4())
         if files is not None:
@@ -134,6 +160,7 @@ class AsyncClient:
             sent["content-type"] = binary if is_binary else "application/json"
         else:
             content = {}
+        sent.update(_lower(headers))
         limit = self.timeout if timeout is None else timeout
         limit += float((query or {}).get("wait") or 0)  # So long the server holds the response back.
         request = self._http.build_request(
@@ -214,7 +241,7 @@ async def _read(response: httpx.Response, longest: Optional[int] = None, limit: 
         await response.aclose()
 
 
-class AsyncPager(Generic[T]):
+class AsyncPager(FirstPage[T]):
     """A list: iterated, it goes through all items of all pages; ``first_page()`` is its first page."""
 
     def __init__(self, client: AsyncClient, path: str, query: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -481,6 +508,23 @@ class AsyncFilesBase:
         return await self._client.json("POST", "/v1/files", body=texts, files=files, **parts)
 
 
+class AsyncToolsBase:
+    """What the generated resource ``tools`` adds its routes to."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    async def _sync_all(self, tools: Sequence[Any], **parts: Any) -> List[Any]:
+        """Makes a tool of the project of each function, one after the other."""
+        sent, _ = separate(tools)
+        made: List[Any] = []
+        for each in sent:
+            body = {field: its for field, its in each.items() if field != "name"}
+            path = f"/v1/tools/by-name/{at(each['name'])}"
+            made.append(await self._client.json("PUT", path, body=body, **parts))
+        return made
+
+
 class AsyncRunsBase:
     """What the generated resource ``runs`` adds its routes to."""
 
@@ -514,15 +558,24 @@ class AsyncRunsBase:
         timeout: Optional[float],
         slim: bool,
     ) -> AsyncRunStream:
-        sent, functions = separate(body.get("tools"))
+        tools = body.get("tools")
+        sent, functions = separate(tools)
+        rest = {name: its for name, its in body.items() if name != "tools"}
         return AsyncRunStream(
             self._client,
-            body={**body, **({"tools": sent} if sent else {})},
+            body={**rest, **({"tools": sent} if sent else {})},
             idempotency_key=idempotency_key,
             patience=patience,
             timeout=timeout,
             slim=slim,
-            answerer=AsyncAnswerer(self._client, functions, None, patience, are_sent=True, is_complete=False)
+            answerer=AsyncAnswerer(
+                self._client,
+                functions,
+                None,
+                patience,
+                are_sent=not isinstance(tools, Mapping),
+                is_complete=False,
+            )
             if functions
             else None,
         )
@@ -725,6 +778,10 @@ def _wish_of(error: APIError) -> Optional[float]:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _lower(headers: Optional[Mapping[str, str]]) -> Dict[str, str]:
+    return {name.lower(): value for name, value in (headers or {}).items()}
 
 
 def at(value: Union[str, int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from typing import Any, Callable, Iterable, List, Optional, TypeVar
+from typing import Any, Callable, Generic, Iterable, List, Optional, TypeVar
 
 from ._errors import RunnelError
 
@@ -16,6 +16,10 @@ sleep = time.sleep
 def together(results: Iterable[T]) -> List[T]:
     """What all of them came to, one after the other."""
     return list(results)
+
+
+class FirstPage(Generic[T]):
+    """A list; only the client that awaits can await it."""
 
 
 def settled(value: T) -> T:

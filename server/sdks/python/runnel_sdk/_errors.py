@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
 
 
 class RunnelError(Exception):
@@ -10,6 +10,22 @@ class RunnelError(Exception):
 
     #: Id of the run that may go on without its watcher; None if the error ended no watching of a run.
     run_id: Optional[str] = None
+
+    @property
+    def message(self) -> str:
+        """What went wrong, for people."""
+        return str(self)
+
+    def __reduce__(self) -> Any:
+        # A process of a pool returns its error pickled, and an error is made of other arguments than its message.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: Type[RunnelError], args: Tuple[Any, ...], fields: Dict[str, Any]) -> RunnelError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class APIError(RunnelError):
@@ -20,6 +36,8 @@ class APIError(RunnelError):
         error = error if isinstance(error, dict) else {}  # A proxy may have said something of its own.
         super().__init__(_text(error.get("message")) or f"The server returned {status}.")
         self.status = status
+        #: The same as ``status``, under the name that it has in httpx and other clients.
+        self.status_code = status
         #: What went wrong, for programs: ``validation_failed``, ``resource_not_found``, …
         self.code: str = _text(error.get("code")) or "unknown"
         self.type: str = _text(error.get("type")) or "unknown"

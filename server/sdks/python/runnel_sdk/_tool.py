@@ -87,7 +87,8 @@ def tool(
 ) -> Union[Tool, Callable[[Callable[..., Any]], Tool]]:
     """Makes a tool of a typed function, for ``tools`` of ``runs.run`` and ``runs.stream``; also as a decorator.
 
-    The first paragraphs of the docstring are the description, and its ``Args:`` describe the parameters. The types may
+    The first paragraphs of the docstring are the description, and its ``Args:``, ``Parameters`` or ``:param x:`` describe
+    the parameters. The types may
     be texts, numbers, booleans, lists, dicts, ``Optional``, ``Literal``, ``Annotated`` and ``TypedDict``; with pydantic
     installed, all that it understands, such as models. ``parameters`` is a JSON Schema in their place. Raises ``TypeError`` for
     a parameter of another type.
@@ -121,36 +122,72 @@ class _Documentation(typing.NamedTuple):
     parameters: Dict[str, str]
 
 
-_SECTION = re.compile(r"^(args|arguments|parameters|returns?|raises|yields|examples?|notes?)\s*:?\s*$", re.IGNORECASE)
-_ARGUMENTS = re.compile(r"^(args|arguments|parameters)\b", re.IGNORECASE)
+#: Headings of docstrings that begin parameters, and those that begin something else.
+_ARGUMENTS = ("args", "arguments", "parameters", "other parameters", "keyword args", "keyword arguments", "params")
+_OTHERS = (
+    "attention attributes caution danger error example examples hint important note notes raise raises reference "
+    "references return returns tip todo warn warning warnings warns yield yields"
+).split(" ") + ["see also"]
+_HEADING = re.compile(r"^([A-Za-z][A-Za-z ]*?)\s*(:?)\s*$")
+_UNDERLINE = re.compile(r"^[-=]{3,}\s*$")
 _GOOGLE = re.compile(r"^\s+\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:(?:\s+(.*))?$")
-_SPHINX = re.compile(r"^:param\s+(?:[\w\[\], ]+\s)?(\w+):\s*(.*)$")
+_NUMPY = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?$")
+_FIELD = re.compile(r"^:(\w+)(?:\s+([^:]*?))?\s*:\s*(.*)$")
+_FIELDS_OF_PARAMETERS = ("param", "parameter", "arg", "argument", "key", "keyword", "kwarg")
+_OTHER_FIELDS = ("type", "return", "returns", "rtype", "raise", "raises", "except", "exception", "yield", "yields", "ytype")
 
 
 def _documentation(function: Callable[..., Any]) -> _Documentation:
-    """Reads a docstring in Google's or Sphinx's style."""
+    """Reads a docstring in the style of Google, NumPy or Sphinx."""
     description: List[str] = []
     parameters: Dict[str, str] = {}
-    last: Optional[str] = None
+    #: The parameters that an indented line belongs to.
+    current: List[str] = []
     names = inspect.signature(function).parameters
-    section = ""
-    for line in (inspect.getdoc(function) or "").splitlines():
-        sphinx = _SPHINX.match(line)
-        google = _GOOGLE.match(line) if _ARGUMENTS.match(section) else None
-        if google and google.group(1) not in names:
-            google = None  # A line of the description before: `C: Celsius`.
-        if sphinx or google:
-            name, text = typing.cast("re.Match[str]", sphinx or google).groups()
-            parameters[name] = (text or "").strip()
-            last, section = name, section or "args"
-        elif line.startswith(":"):
-            last, section = None, "other"
-        elif _SECTION.match(line):
-            last, section = None, line.strip()
-        elif not section:
+    section = "description"
+    lines = (inspect.getdoc(function) or "").splitlines()
+
+    def begin(found: Sequence[str], text: str) -> None:
+        current[:] = [name for name in found if name in names]
+        parameters.update({name: text.strip() for name in current})
+
+    for index, line in enumerate(lines):
+        is_indented = line[:1].isspace()
+        heading = None if is_indented else _HEADING.match(line)
+        title = heading.group(1).lower() if heading else ""
+        is_underlined = index + 1 < len(lines) and bool(_UNDERLINE.match(lines[index + 1]))
+        is_known = (is_underlined or bool(heading and heading.group(2))) and (title in _ARGUMENTS or title in _OTHERS)
+        field = _FIELD.match(line)
+        if field and field.group(1) not in (*_FIELDS_OF_PARAMETERS, *_OTHER_FIELDS):
+            field = None
+        if not line.strip():
+            if section == "description":
+                description.append(line)
+        elif _UNDERLINE.match(line) and section != "description":
+            continue
+        elif is_known or (is_underlined and section != "description"):
+            style = "numpy" if is_underlined else "google"
+            section = style if title in _ARGUMENTS else "other"
+            current.clear()
+        elif field:
+            section = "sphinx"
+            is_parameter = field.group(1) in _FIELDS_OF_PARAMETERS
+            begin([*(field.group(2) or "").split()[-1:]] if is_parameter else [], field.group(3))
+        elif section == "description":
             description.append(line)
-        elif last is not None and line.strip():
-            parameters[last] = f"{parameters[last]} {line.strip()}".strip()
+        elif section == "numpy" and not is_indented:
+            named = _NUMPY.match(line)
+            begin([name.strip().lstrip("*") for name in named.group(1).split(",")] if named else [], "")
+        elif not is_indented:
+            section = "other"  # A paragraph of its own belongs to no parameter.
+            current.clear()
+        else:
+            google = _GOOGLE.match(line) if section == "google" else None
+            if google and google.group(1) in names:  # Else a line of the description before: `C: Celsius`.
+                begin([google.group(1)], google.group(2) or "")
+            else:
+                for name in current:
+                    parameters[name] = f"{parameters[name]} {line.strip()}".strip()
     return _Documentation("\n".join(description).strip(), parameters)
 
 
@@ -165,7 +202,10 @@ def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[
     for name, parameter in signature.parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise TypeError(f"{function.__name__}: the parameter {parameter} has no name that a model could give.")
-        fields.append((name, hints.get(name, Any), parameter.default))
+        hint = hints.get(name, Any)
+        if parameter.default is None and not _admits_none(hint):
+            hint = Optional[hint]  # As in `limit: int = None`.
+        fields.append((name, hint, parameter.default))
     try:
         return _by_types(fields, texts), dict
     except (TypeError, RecursionError) as cause:
@@ -186,6 +226,13 @@ def _hints_of(function: Callable[..., Any]) -> Dict[str, Any]:
     bare: Any = lambda: None  # noqa: E731
     bare.__annotations__ = {name: hint for name, hint in getattr(its, "__annotations__", {}).items() if name != "return"}
     return typing.get_type_hints(bare, getattr(its, "__globals__", {}), include_extras=True)
+
+
+def _admits_none(hint: Any) -> bool:
+    if typing.get_origin(hint) is typing.Annotated:
+        return _admits_none(typing.get_args(hint)[0])
+    is_union = typing.get_origin(hint) in _UNIONS
+    return hint in (None, Any, type(None)) or (is_union and any(_admits_none(each) for each in typing.get_args(hint)))
 
 
 def _by_pydantic(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any, Awaitable, Callable, Iterable, List, Optional, TypeVar
+from typing import Any, Awaitable, Callable, Generator, Generic, Iterable, List, Optional, TypeVar
+
+from ._object import Page
 
 T = TypeVar("T")
 
@@ -12,8 +14,25 @@ sleep = asyncio.sleep
 
 
 async def together(tasks: Iterable[Awaitable[T]]) -> List[T]:
-    """What all of them come to, in their order; they run at the same time."""
-    return list(await asyncio.gather(*tasks))
+    """What all of them come to, in their order; they run at the same time. If one raises, the others are cancelled."""
+    started = [asyncio.ensure_future(each) for each in tasks]
+    try:
+        return list(await asyncio.gather(*started))
+    except BaseException:
+        for each in started:
+            each.cancel()
+        await asyncio.gather(*started, return_exceptions=True)
+        raise
+
+
+class FirstPage(Generic[T]):
+    """A list that can be awaited, for its first page."""
+
+    async def first_page(self) -> Page[T]:
+        raise NotImplementedError
+
+    def __await__(self) -> Generator[Any, None, Page[T]]:
+        return self.first_page().__await__()
 
 
 async def settled(value: Any) -> Any:
