@@ -149,7 +149,7 @@ test.each([
   ["/v1/tools/:id/test", { arguments: {}, tool: "a" }, "tool", "name"],
 ])("a body of %p with the old name is a 400 that says the new one", async (path, body, param, name) => {
   const parameters = { type: "object", properties: {} };
-  const tool = await client.post("/v1/tools", { name: "look", type: "client", parameters });
+  const tool = await client.post("/v1/tools", { name: `look_${param}`, type: "client", parameters });
   const answer = await client.post(path.replace(":id", tool.body.id), body);
   expect(answer.status).toBe(400);
   const found = answer.body.error.errors.find((each: { param: string }) => each.param === param);
