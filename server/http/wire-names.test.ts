@@ -35,8 +35,12 @@ const replaced: Record<string, readonly string[]> = {
   timeout: [],
   // In a filter of runs and in the answer to a tool that was set by name, it is a tool and no call.
   tool: [
-    ...["ToolRequestedEventData", "ToolCompletedEventData", "ToolSet"],
-    ...["GET /v1/runs", "GET /v1/runs/count", "GET /v1/runs/export"],
+    "ToolRequestedEventData",
+    "ToolCompletedEventData",
+    "ToolSet",
+    "GET /v1/runs",
+    "GET /v1/runs/count",
+    "GET /v1/runs/export",
   ],
   ttl: [],
 };
