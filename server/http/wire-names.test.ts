@@ -35,8 +35,12 @@ const replaced: Record<string, readonly string[]> = {
   timeout: [],
   // In a filter of runs and in the answer to a tool that was set by name, it is a tool and no call.
   tool: [
-    ...["ToolRequestedEventData", "ToolCompletedEventData", "ToolSet"],
-    ...["GET /v1/runs", "GET /v1/runs/count", "GET /v1/runs/export"],
+    "ToolRequestedEventData",
+    "ToolCompletedEventData",
+    "ToolSet",
+    "GET /v1/runs",
+    "GET /v1/runs/count",
+    "GET /v1/runs/export",
   ],
   ttl: [],
 };
@@ -149,7 +153,7 @@ test.each([
   ["/v1/tools/:id/test", { arguments: {}, tool: "a" }, "tool", "name"],
 ])("a body of %p with the old name is a 400 that says the new one", async (path, body, param, name) => {
   const parameters = { type: "object", properties: {} };
-  const tool = await client.post("/v1/tools", { name: "look", type: "client", parameters });
+  const tool = await client.post("/v1/tools", { name: `look_${param}`, type: "client", parameters });
   const answer = await client.post(path.replace(":id", tool.body.id), body);
   expect(answer.status).toBe(400);
   const found = answer.body.error.errors.find((each: { param: string }) => each.param === param);

@@ -313,12 +313,12 @@ export function createToolStore(options: ToolStoreOptions) {
       const row = find(scope, id);
       const definition = definitionOf(row);
       if (!definition.mcp) {
-        if (tool !== undefined) throw invalid("tool", "Only mcp tools have this.");
+        if (tool !== undefined) throw invalid("name", "Only mcp tools have this.");
         return snapshotOf(row, definition);
       }
-      if (tool === undefined) throw invalid("tool", "Choose one of the server's tools.", "required");
+      if (tool === undefined) throw invalid("name", "Choose one of the server's tools.", "required");
       const listed = offered(definition.mcp).find(({ name }) => name === tool);
-      if (!listed) throw invalid("tool", "Agents have no such tool of this server.");
+      if (!listed) throw invalid("name", "Agents have no such tool of this server.");
       return mcpSnapshot(row, definition, listed, freeName(`${row.name}_${listed.name}`, new Set()));
     },
   };

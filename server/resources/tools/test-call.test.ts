@@ -92,12 +92,12 @@ test("an MCP server's tool is tested by its name there", async () => {
     .query("UPDATE tools SET definition = json_set(definition, '$.mcp.listing', json(?))")
     .run(JSON.stringify(listing));
   const path = `/v1/tools/${body.id}/test`;
-  for (const [tool, param] of [
+  for (const [name, param] of [
     [undefined, "name"],
     ["b", "name"],
     ["a", "arguments"],
   ])
-    expect((await client.post(path, { arguments: {}, tool })).body.error).toMatchObject({ param });
+    expect((await client.post(path, { arguments: {}, name })).body.error).toMatchObject({ param });
   const { body: ask } = await client.post("/v1/tools", { name: "ask" });
   const refused = await client.post(`/v1/tools/${ask.id}/test`, { arguments: {}, name: "a" });
   expect(refused.body.error).toMatchObject({ param: "name" });

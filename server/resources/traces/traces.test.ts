@@ -93,7 +93,9 @@ test("the trace of a model call in flight is readable, without an end", async ()
   while (watch.live() === null) await watch.next(10_000);
   watch.leave();
   const trace = await client.get(`/v1/traces/${run.id}`);
-  expect(stepsOf(trace)).toMatchObject([{ type: "model_call", status: "in_progress", completed_at: null, output: null }]);
+  expect(stepsOf(trace)).toMatchObject([
+    { type: "model_call", status: "in_progress", completed_at: null, output: null },
+  ]);
 });
 
 test("the steps are paged without repetition or omission", async () => {
