@@ -1,7 +1,8 @@
 // Checks the API's description with third-party tools: redocly and spectral report no fault, and generators for
 // TypeScript and Python create clients from it whose functions are named like the operations, and work against the
-// executable. It fetches the pinned tools from npm and PyPI into .tools/; unavailable tools are reported as skipped,
-// and are no failure.
+// executable. Types for TypeScript let fields with a default out of requests, and the default output for Go compiles. It
+// fetches the pinned tools from npm, PyPI and the Go module proxy into .tools/; unavailable tools are reported as
+// skipped, and are no failure.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { camel } from "../dashboard/src/lib/client-code.ts";
@@ -9,13 +10,16 @@ import { type Runnel, runProgram, startRunnel } from "../e2e/harness.ts";
 import { npmWith } from "./npm-tool.ts";
 import { pythonWith } from "./python-tool.ts";
 import type { OpenApi } from "./sdk-codegen/openapi.ts";
+import { toolFolder } from "./tool-folder.ts";
 
 const patience_ms = 120_000;
+const go_patience_ms = 600_000; // The first time, Go fetches and compiles the generator.
 // hey-api's generator needs a compiler with an API in JavaScript, which TypeScript 7 lacks.
 const packages = [
   "@redocly/cli@2.77.0",
   "@stoplight/spectral-cli@6.16.3",
   "@hey-api/openapi-ts@0.99.0",
+  "openapi-typescript@7.13.0",
   "typescript@5.9.3",
 ];
 const environment = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
@@ -45,8 +49,21 @@ page = agents_list.sync(client=client, limit=10)
 print(agent.object_, "python" in [one.name for one in page.data])
 `;
 
+const requestsInTypeScript = `
+import type { components } from "./types";
+
+type Schemas = components["schemas"];
+export const run: Schemas["CreateRunRequest"] = { agent_id: "support", input: "Hello" };
+export const agent: Schemas["SyncAgentRequest"] = { instructions: "", model: "test/echo", memory: { history: {} } };
+export const schedule: Schemas["CreateScheduleRequest"] = {
+  name: "Report", agent_id: "support", input: "Hello", cron: "0 9 * * *", timezone: "UTC",
+};
+`;
+
+const generatorForGo = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
+
 const [modules, python] = await Promise.all([
-  npmWith("openapi-tools-1", packages),
+  npmWith("openapi-tools-2", packages),
   pythonWith("openapi-python-client-0.29.1", ["openapi-python-client==0.29.1"]),
 ]);
 await using server = await startRunnel();
@@ -56,10 +73,14 @@ const ids = operations.map(({ operationId }) => operationId);
 writeFileSync(join(server.folder, "openapi.json"), JSON.stringify(document, null, 1));
 writeFileSync(join(server.folder, "ca.pem"), server.ca ?? "");
 
+const goGenerator = Bun.which("go") && (await toolFolder("oapi-codegen-2.8.2", installGenerator));
+
 const checks: [string, unknown, () => Promise<string>][] = [
   ["redocly finds nothing", modules, () => redocly(modules!)],
   ["spectral finds nothing", modules, () => spectral(modules!)],
   ["@hey-api/openapi-ts makes a client that type-checks and works", modules, () => typescript(server, modules!)],
+  ["openapi-typescript leaves fields with a default optional in requests", modules, () => typesOnly(modules!)],
+  ["oapi-codegen's default output compiles", goGenerator, () => inGo(goGenerator!)],
   ["openapi-python-client makes a client that works", python, () => pythonClient(server, python!)],
 ];
 for (const [name, tool, check] of checks) {
@@ -73,8 +94,8 @@ for (const [name, tool, check] of checks) {
 }
 
 /** Returns the output of a program; throws it if the program fails. */
-async function outputOf(command: string[], more: Record<string, string> = {}): Promise<string> {
-  const { code, stdout, stderr } = await runProgram(command, server.folder, { ...environment, ...more }, patience_ms);
+async function outputOf(command: string[], more: Record<string, string> = {}, wait_ms = patience_ms): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(command, server.folder, { ...environment, ...more }, wait_ms);
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
   return stdout;
 }
@@ -112,6 +133,28 @@ async function typescript({ folder, url, keys }: Runnel, modules: string): Promi
   const connection = { RUNNEL_URL: url, RUNNEL_API_KEY: keys.test, NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
   const printed = await outputOf([process.execPath, "use.ts"], connection);
   return printed === "agent true\n" ? "" : printed;
+}
+
+async function typesOnly(modules: string): Promise<string> {
+  await outputOf(["node", join(modules, "openapi-typescript/bin/cli.js"), "openapi.json", "-o", "types.d.ts"]);
+  writeFileSync(join(server.folder, "requests.ts"), requestsInTypeScript);
+  await outputOf(["node", join(modules, "typescript/bin/tsc"), "--noEmit", "--strict", "requests.ts"]);
+  return "";
+}
+
+async function installGenerator(folder: string): Promise<boolean> {
+  const env = { ...environment, GOBIN: folder } as Record<string, string>;
+  const { code } = await runProgram(["go", "install", generatorForGo], server.folder, env, go_patience_ms);
+  return code === 0;
+}
+
+async function inGo(generator: string): Promise<string> {
+  const folder = join(server.folder, "go");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "go.mod"), "module made\n\ngo 1.24\n");
+  await outputOf([join(generator, "oapi-codegen"), "-package", "made", "-o", "go/made.go", "openapi.json"]);
+  await outputOf(["go", "-C", folder, "mod", "tidy"], {}, go_patience_ms);
+  return await outputOf(["go", "-C", folder, "build", "./..."], {}, go_patience_ms);
 }
 
 async function pythonClient({ folder, url, keys }: Runnel, programs: string): Promise<string> {

@@ -1,10 +1,14 @@
 import json
+import time
 
 from runnel_sdk import Runnel
 
 runnel = Runnel()
 notes = runnel.memory.create(name="Notes", kind="vector")
-runnel.memory.entries.create(notes.id, text="Lime cake needs limes.", metadata={"source": "book"})
+entry = runnel.memory.entries.create(notes.id, text="Lime cake needs limes.", metadata={"source": "book"})
+while entry.status == "processing":
+    time.sleep(0.05)
+    entry = runnel.memory.entries.retrieve(notes.id, entry.id)
 found = runnel.memory.search(notes.id, query="limes", mode="keyword", top_k=1)
 print(found.data[0].text)
 

@@ -2,7 +2,14 @@ import { Runnel } from "runnel-sdk";
 
 const runnel = new Runnel();
 const notes = await runnel.memory.create({ name: "Notes", kind: "vector" });
-await runnel.memory.entries.create(notes.id, { text: "Lime cake needs limes.", metadata: { source: "book" } });
+let entry = await runnel.memory.entries.create(notes.id, {
+  text: "Lime cake needs limes.",
+  metadata: { source: "book" },
+});
+while (entry.status === "processing") {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  entry = await runnel.memory.entries.retrieve(notes.id, entry.id);
+}
 const { data } = await runnel.memory.search(notes.id, { query: "limes", mode: "keyword", top_k: 1 });
 console.log(data[0]?.text);
 
