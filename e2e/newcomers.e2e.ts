@@ -133,7 +133,7 @@ const takesEventsWhole = /\/(discord|email|slack|telegram)$/;
 
 const signedLines = ["", "204", "400", "refused", "run_1 Hello"];
 
-/** What a type checker must refuse, to the last level of a request. Each statement is one fault. */
+/** Calls that a type checker must refuse, to the last level of a request. Each statement is one fault. */
 const wrongCalls = `
 from runnel_sdk import Runnel
 

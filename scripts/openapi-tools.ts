@@ -53,11 +53,12 @@ const requestsInTypeScript = `
 import type { components } from "./types";
 
 type Schemas = components["schemas"];
-export const run: Schemas["CreateRunRequest"] = { agent_id: "support", input: "Hello" };
-export const agent: Schemas["SyncAgentRequest"] = { instructions: "", model: "test/echo", memory: { history: {} } };
-export const schedule: Schemas["CreateScheduleRequest"] = {
+const run: Schemas["CreateRunRequest"] = { agent_id: "support", input: "Hello" };
+const agent: Schemas["SyncAgentRequest"] = { instructions: "", model: "test/echo", memory: { history: {} } };
+const schedule: Schemas["CreateScheduleRequest"] = {
   name: "Report", agent_id: "support", input: "Hello", cron: "0 9 * * *", timezone: "UTC",
 };
+console.log(run, agent, schedule);
 `;
 
 const generatorForGo = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";

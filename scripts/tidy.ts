@@ -249,8 +249,8 @@ const halted = /^\s*debugger\b/m;
 // The command line writes by server/cli/commands/output.ts, which knows what to do when nobody reads.
 const printed = /\bconsole\.log\(/;
 const written = /\bprocess\.stdout\.write\(/;
-// A test may hand such a line to a child process.
-const mayPrint = /^scripts\/|\.test\.tsx?$/;
+// A test may hand such a line to a child process, and programs of newcomers print.
+const mayPrint = /^scripts\/|^e2e\/newcomers\/|\.test\.tsx?$/;
 
 /** Returns leftovers: marks of unfinished work, tests switched off, output for debugging. */
 export function leftovers(files: Files): string[] {

@@ -24,7 +24,7 @@ def receive(body: bytes, headers: Mapping[str, str]) -> int:
     return 204
 
 
-# What the server would send.
+# Two requests, as the server would send them; the second is forged.
 sent = json.dumps({"type": "run.completed", "run_id": "run_1", "data": {"object": {"output": "Hello"}}}).encode()
 timestamp = str(int(time.time()))
 mac = hmac.new(b"a secret of twenty-four.", f"evt_1.{timestamp}.".encode() + sent, hashlib.sha256)

@@ -23,7 +23,7 @@ await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const address = server.address();
 if (address === null || typeof address === "string") throw new Error("It has no port.");
 
-// What the server would send.
+// Two requests, as the server would send them; the second is forged.
 const body = JSON.stringify({ type: "run.completed", run_id: "run_1", data: { object: { output: "Hello" } } });
 const timestamp = String(Math.floor(Date.now() / 1000));
 const signature = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))

@@ -244,7 +244,7 @@ function sentRequest({ name, summary, body, accepted, example }: Sent, component
       description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
       parameters,
       requestBody: { required: true, content: { "application/json": { schema, example } } },
-      responses: { "2XX": { description: accepted } },
+      responses: { "2XX": { description: accepted }, "4XX": { description: "It is not taken." } },
     },
   };
 }
