@@ -25,7 +25,7 @@ function itemOf(name: string, { title, description, settings, tools }: CatalogEn
       title,
       description,
       required: required ?? false,
-      secret: secret ?? false,
+      write_only: secret ?? false,
       default: usual ?? null,
     })),
     tools: tools(examples).map(({ name, type = "http", description = "", approval }) => ({
@@ -45,7 +45,7 @@ export async function addFromCatalog(
   { settings = {}, prefix = "" }: AddFromCatalog,
 ): Promise<Tool[]> {
   const entry = entries.get(name);
-  if (!entry) throw new AppError("resource_not_found", `The catalogue has no entry ${name}.`, { param: "name" });
+  if (!entry) throw new AppError("resource_not_found", "The catalogue has no such entry.", { param: "name" });
   throwIfInvalid(settingFaults(entry, settings));
   const inputs = entry.tools(withDefaults(entry, settings)).map((input) => ({ ...input, name: prefix + input.name }));
   throwIfInvalid(

@@ -122,14 +122,14 @@ function SettingsDialog({
       acting="Adding"
       failed="The tools were not added"
     >
-      {entry.settings.map(({ name, title, description, secret, required, default: usual }) => (
+      {entry.settings.map(({ name, title, description, write_only, required, default: usual }) => (
         <Field
           key={name}
           label={required ? title : `${title} (optional)`}
-          hint={secret ? `${description} Or {{secret.NAME}}.` : description}
+          hint={write_only ? `${description} Or {{secret.NAME}}.` : description}
           {...(usual !== null && { placeholder: usual })}
-          {...(secret && { type: "password", autoComplete: "new-password" })}
-          {...(!secret && { autoComplete: "off", spellCheck: false })}
+          {...(write_only && { type: "password", autoComplete: "new-password" })}
+          {...(!write_only && { autoComplete: "off", spellCheck: false })}
           {...form.text(name)}
         />
       ))}

@@ -20,7 +20,7 @@ export const CatalogItem = t.named(
             title: t.about("Its title, for people.", t.text),
             description: t.about("What it means.", t.text),
             required: t.about("Whether the entry cannot be added without it.", t.boolean),
-            secret: t.about("Whether it is stored encrypted and never shown.", t.boolean),
+            write_only: t.about("Whether it is stored encrypted and never shown.", t.boolean),
             default: t.about("The value if none is given; null: none.", t.orNull(t.text)),
           }),
         ),

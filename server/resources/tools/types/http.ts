@@ -25,7 +25,7 @@ export const fields = {
   retries,
   response: t.about("How an HTTP tool's response is read.", t.oneOf(httpResponseTypes)),
   output_fields: t.about(
-    "Which fields of a JSON response the model reads, such as `results.title`; lists are passed through. Null: all.",
+    "Which fields of a JSON response the model reads, such as `results.title`; lists are passed through; null: all of them.",
     t.orNull(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 })),
   ),
   idempotent,
