@@ -4,6 +4,7 @@ import { join, parse } from "node:path";
 /** Folders in which each module is one kind, named after it, with its export. */
 const folders = {
   "server/runtime/guardrails/types": "kind",
+  "server/resources/tools/catalog": "entry",
   "server/resources/tools/types": "kind",
   "server/runtime/agent-loop/tools": "run",
   "dashboard/src/features/tools/types": "part",

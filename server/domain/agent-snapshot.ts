@@ -16,6 +16,8 @@ export const toolTypeWords = {
   code: "Code",
   mcp: "MCP server",
   agent: "Agent",
+  page: "Web page",
+  email: "E-mail",
 };
 export type ToolType = keyof typeof toolTypeWords;
 export const toolTypes = Object.keys(toolTypeWords) as [ToolType, ...ToolType[]];
@@ -38,6 +40,8 @@ export interface HttpCall {
   timeout_ms: number;
   retries: number;
   response: HttpResponseType;
+  /** Paths of the fields that the model reads of a JSON response, such as `results.title`; absent: all of it. */
+  output_fields?: string[];
   /** Header values and the signing secret, encrypted with the master key. Decrypted only to make the request. */
   sealed: string;
 }
@@ -68,6 +72,26 @@ export interface AgentCall {
   /** The agent's version, or the label that chooses it; without both, the newest. */
   version?: number;
   label?: string;
+}
+
+/** Reads pages of the web. */
+export interface PageCall {
+  /** Hosts that may be read, also `*.example.com`; null: each public host. */
+  allowed_hosts: string[] | null;
+  timeout_ms: number;
+}
+
+/** Sends e-mail by a mail server. */
+export interface EmailCall {
+  /** `smtp://user@host:587` (STARTTLS) or `smtps://user@host:465`. */
+  smtp_url: string;
+  /** The sender, such as `Support <support@example.com>`. */
+  from: string;
+  /** Addresses, or `*@example.com`; null: each address. */
+  allowed_recipients: string[] | null;
+  timeout_ms: number;
+  /** The password, encrypted like the headers of HTTP tools. */
+  sealed: string;
 }
 
 /** Memory tools of a run. They follow from the agent's memory policy and are not stored as tools. */
@@ -116,6 +140,18 @@ export interface AgentTool extends ToolBase {
   type: "agent";
   http: null;
   agent: AgentCall;
+}
+
+export interface PageTool extends ToolBase {
+  type: "page";
+  http: null;
+  page: PageCall;
+}
+
+export interface EmailTool extends ToolBase {
+  type: "email";
+  http: null;
+  email: EmailCall;
 }
 
 /** A tool that comes with the agent's memory policy; it cannot be created. */
@@ -167,6 +203,8 @@ export type ToolSnapshot =
   | CodeTool
   | McpTool
   | AgentTool
+  | PageTool
+  | EmailTool
   | MemoryTool
   | SearchTool
   | SkillTool

@@ -67,6 +67,7 @@ test("every id is a resource and a verb", () => {
   const verbs = new Set(ids.map((id) => id.split(".").at(-1)!));
   expect([...verbs].sort()).toEqual(
     [
+      "add",
       "cancel",
       "capsule",
       "content",

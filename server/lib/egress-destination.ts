@@ -8,7 +8,14 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 /** Destination of a request. Its addresses were checked, and only they may be connected to. */
 export type Destination = { url: URL; host: string; port: number; addresses: readonly string[]; loopback: boolean };
 /** Strictness of the check of one hop. */
-type HopRules = { httpsOnly: boolean; loopback: boolean };
+type HopRules = {
+  httpsOnly: boolean;
+  loopback: boolean;
+  /** True if only public addresses may be reached, whatever the policy allows besides them. */
+  publicOnly?: boolean;
+  /** True for a protocol that is not HTTP, which has ports of its own. */
+  otherProtocol?: boolean;
+};
 
 const dnsTimeoutMs = 5_000;
 
@@ -27,8 +34,11 @@ export function createVet(addressRules: AddressRules, resolve: Resolve) {
       const address = parseAddress(text);
       if (address && addressRules.isOwn(host, port, address))
         throw new EgressError("address_forbidden", `${host}:${port} leads back to this server.`);
-      return address ? addressRules.classify(address, { named, loopback: rules.loopback }) : "forbidden";
+      const trust = { named: named && !rules.publicOnly, loopback: rules.loopback };
+      return address ? addressRules.classify(address, trust) : "forbidden";
     });
+    if (rules.publicOnly && classes.some((one) => one !== "public"))
+      throw new EgressError("address_forbidden", `${host} is not a public host.`);
     // One forbidden address among allowed ones refuses the name: chance or an attacker would decide which one is
     // reached.
     if (classes.includes("forbidden") || (isHere && !classes.includes("allowed")))
@@ -62,7 +72,7 @@ function vetText(
   if (host === null) throw new EgressError("url_invalid", "The URL names no host.");
   const port = portOf(url);
   const named = addressRules.names(host, port);
-  if (port === 0 || (otherProtocols.has(port) && !named))
+  if (port === 0 || (!rules.otherProtocol && otherProtocols.has(port) && !named))
     throw new EgressError("port_forbidden", `Port ${port} is not for HTTP.`);
   if (url.protocol === "http:" && (rules.httpsOnly || !addressRules.mayBePlain(host, port))) refuseScheme(host);
   return { host, port, named };

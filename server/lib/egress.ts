@@ -15,6 +15,11 @@ export type { EgressPolicy } from "./egress-policy.ts";
 type EgressRules = {
   /** Refuses plain HTTP even where the policy allows it (loopback, allowed hosts). */
   httpsOnly?: boolean;
+  /**
+   * Allows public addresses only, even where the policy allows others: for addresses that nobody but a model or a page
+   * has chosen.
+   */
+  publicOnly?: boolean;
 };
 
 /** Request to a URL that a user gave. */
@@ -65,6 +70,20 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
   /** Checks early that a URL is reachable; every request checks again. */
   async function check(url: string, { httpsOnly = false }: EgressRules = {}): Promise<void> {
     await vet(parseUrl(url), { httpsOnly, loopback: addressRules.loopback });
+  }
+
+  /**
+   * Returns the checked addresses of a server that does not speak HTTP, such as a mail server, and the certificates to
+   * trust. Nothing else may be connected to. Throws `EgressError`.
+   */
+  async function resolveServer(
+    host: string,
+    port: number,
+    signal?: AbortSignal,
+  ): Promise<Pick<Destination, "addresses" | "loopback"> & { ca?: string }> {
+    const rules = { httpsOnly: false, loopback: addressRules.loopback, otherProtocol: true };
+    const { addresses, loopback } = await vet(parseUrl(`https://${host}:${port}`), rules, signal);
+    return { addresses, loopback, ...(policy.ca !== undefined && { ca: policy.ca }) };
   }
 
   /**
@@ -136,10 +155,10 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
   }
 
   async function follow(start: URL, first: Outgoing, request: EgressRequest, trip: Trip) {
-    const { httpsOnly = false, maxRedirects = 0 } = request;
-    let [url, outgoing, loopback] = [start, first, addressRules.loopback];
+    const { httpsOnly = false, publicOnly = false, maxRedirects = 0 } = request;
+    let [url, outgoing, loopback] = [start, first, addressRules.loopback && !publicOnly];
     for (let hop = 0; ; hop++) {
-      const destination = await vet(url, { httpsOnly, loopback }, trip.signal);
+      const destination = await vet(url, { httpsOnly, publicOnly, loopback }, trip.signal);
       const response = await send(destination, outgoing, policy.ca, trip);
       const next = maxRedirects > 0 ? locationOf(response, url) : null;
       if (!next) return { response, url };
@@ -153,7 +172,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
     }
   }
 
-  return { check, fetch: guardedFetch, stream };
+  return { check, fetch: guardedFetch, stream, resolveServer };
 }
 
 const defaultBytes = 1_048_576;

@@ -210,6 +210,10 @@ async function tools(ask: Ask, server_url: string): Promise<void> {
     allowed_tools: ["add"],
   });
   await ask("post", "tools.refresh", `/tools/${mcp.id}/refresh`, {});
+  await ask("get", "tools.catalog.list", "/tools/catalog");
+  await ask("post", "tools.catalog.add", "/tools/catalog/fetch_page", {
+    settings: { allowed_hosts: "docs.example.com, *.example.org" },
+  });
   await ask("delete", "tools.delete", `/tools/${tool.id}`);
   await snippets(ask);
   const archive = zipOf([{ path: "forecasts/SKILL.md", content: skillText("forecasts", "Explains forecasts.") }]);

@@ -271,7 +271,7 @@ const agentOf = (script: ScriptEntry[]): AgentSnapshot => ({
   output_schema: null,
 });
 
-const toolBase = (name: string): ToolBase => ({
+export const toolBase = (name: string): ToolBase => ({
   id: `tool_${name}`,
   name,
   description: "",

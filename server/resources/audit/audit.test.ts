@@ -111,6 +111,11 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     body: {},
     action: "tool.refreshed",
   }),
+  "POST /v1/tools/catalog/:name": async () => ({
+    path: "/v1/tools/catalog/fetch_page",
+    body: {},
+    action: "tool.created",
+  }),
   "POST /v1/tools/:id/test": async (client) => {
     const target = await made(client, "tools", { name: "t", type: "webhook", url: nobody, headers });
     return { path: `/v1/tools/${target}/test`, body: { arguments: { text: secret } }, action: "tool.tested", target };

@@ -4,7 +4,7 @@ import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { checkHeaders, EgressError } from "../../lib/egress.ts";
 import type { UpdateTool } from "./schema.ts";
 import { mask } from "./types/fields.ts";
-import type { Definition, Known, ToolKind } from "./types/tool-kind.ts";
+import type { Definition, Known, ToolInput, ToolKind } from "./types/tool-kind.ts";
 
 /** Replaces masked values by the stored ones. */
 export const unmasked = (headers: Record<string, string>, before: Record<string, string>): Record<string, string> =>
@@ -12,30 +12,47 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
     Object.entries(headers).map(([name, value]) => [name, value === mask ? (before[name] ?? mask) : value]),
   );
 
+/** Returns the secrets that an input gives: its headers, or its password. Undefined if it gives none. */
+export function secretsIn(
+  { headers, password }: Pick<ToolInput, "headers" | "password">,
+  { sends }: Pick<ToolKind, "sends">,
+): Record<string, string> | undefined {
+  if (sends?.secretField !== "password") return headers;
+  if (password === undefined) return undefined;
+  return password === "" ? {} : { password };
+}
+
+const paramOf = ({ sends }: Pick<ToolKind, "sends">, name: string): string =>
+  sends?.secretField === "password" ? "password" : `headers.${name}`;
+
 /** Throws if headers would be sent to another origin: their author meant the former one and may be another person. */
-export function checkOrigin(input: UpdateTool, { sends }: ToolKind, before: Definition): void {
+export function checkOrigin(input: UpdateTool, kind: ToolKind, before: Definition): void {
+  const { sends } = kind;
   const to = sends && input[sends.field];
   if (!sends || to === undefined) return;
   const { address: from, header_names } = sends.to(before);
-  const { headers } = input;
   if (header_names.length === 0) return;
   if (originOf(to) === originOf(from)) return;
-  const message = "The URL has a new origin: send the headers again, since their values were meant for the old one.";
-  if (!headers) throw invalid("headers", message, "required");
-  const maskedNames = Object.keys(headers).filter((name) => headers[name] === mask);
-  throwIfInvalid(maskedNames.map((name) => fault(`headers.${name}`, message)));
+  const secrets = secretsIn(input, kind);
+  const what =
+    sends.secretField === "password" ? "password again, since it was" : "headers again, since their values were";
+  const message = `The URL has a new origin: send the ${what} meant for the old one.`;
+  if (!secrets) throw invalid(sends.secretField, message, "required");
+  const maskedNames = Object.keys(secrets).filter((name) => secrets[name] === mask);
+  throwIfInvalid(maskedNames.map((name) => fault(paramOf(kind, name), message)));
 }
 
 // The URL class gives the origin "null" for every `stdio:` address.
 const originOf = (address: string): string => (/^https?:/i.test(address) ? new URL(address).origin : address);
 
-/** Faults of a tool's headers; `before` is null for a new tool. */
-export function headerFaults(
+/** Faults of a tool's headers or password; `before` is null for a new tool. */
+export function secretFaults(
   headers: Record<string, string>,
-  { sends }: ToolKind,
+  kind: ToolKind,
   before: Definition | null,
   { hasSecret }: Pick<Known, "hasSecret">,
 ): Fault[] {
+  const { sends } = kind;
   const known = before && sends ? sends.to(before).header_names : [];
   const faults = Object.entries(headers).flatMap(([name, value]) => {
     const messages: string[] = [];
@@ -44,8 +61,9 @@ export function headerFaults(
     if (hasBrokenReference(value)) messages.push("Write a secret as {{secret.NAME}}, without spaces.");
     for (const secret of referencesIn(value)) if (!hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
     if (value === mask && !known.includes(name)) messages.push("There is no value to keep.");
-    return messages.map((message) => fault(`headers.${name}`, message));
+    return messages.map((message) => fault(paramOf(kind, name), message));
   });
+  if (sends?.secretField === "password") return faults;
   try {
     checkHeaders(headers);
   } catch (error) {

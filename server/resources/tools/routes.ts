@@ -1,14 +1,19 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
-import { listQuery, readPage } from "../../http/page.ts";
-import { EmptyBody, pathOf } from "../../http/schemas.ts";
+import { listQuery, readPage, toList } from "../../http/page.ts";
+import { EmptyBody, pathOf, pathWith } from "../../http/schemas.ts";
 import { dryRunQuery, isDryRun, nameParams, namePath } from "../../http/set-by-name.ts";
+import * as t from "../../lib/schema.ts";
+import { AddFromCatalog, CatalogItem } from "./catalog/schema.ts";
+import { addFromCatalog, catalogItems } from "./catalog.ts";
 import { CreateTool, SyncTool, TestTool, Tool, ToolSync, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
 
 const params = pathOf("tool");
+const catalogPath = { name: t.about("The name of the entry.", t.text) };
 
 export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
   new Elysia({ prefix: "/tools", tags: ["Tools"] })
@@ -47,6 +52,34 @@ export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
         },
         params: nameParams,
         body: SyncTool,
+      },
+    )
+    .get("/catalog", () => toList(catalogItems(), false, ({ name }) => name), {
+      operation: {
+        id: "tools.catalog.list",
+        summary: "List the catalogue of ready tools",
+        needs: "read",
+        returns: listOf(CatalogItem),
+      },
+    })
+    .post(
+      "/catalog/:name",
+      async ({ principal, params, body, status }) =>
+        status(
+          201,
+          toList(await addFromCatalog(tools, principal, params.name, body), false, ({ id }) => id),
+        ),
+      {
+        operation: {
+          id: "tools.catalog.add",
+          summary: "Create the tools of an entry of the catalogue",
+          needs: "admin",
+          path: catalogPath,
+          creates: listOf(Tool),
+          errors: ["name_taken", "url_not_allowed", "resource_not_found"],
+        },
+        params: pathWith({ name: Type.String() }),
+        body: AddFromCatalog,
       },
     )
     .get("/:id", ({ principal, params }) => tools.get(principal, params.id), {

@@ -6,7 +6,7 @@ import type { Seal } from "../../lib/seal.ts";
 import type { ToolSecrets } from "../../runtime/agent-loop/messages.ts";
 import { secretsFault, tooManySecrets } from "../../runtime/agent-loop/tools/secret-texts.ts";
 
-/** Encrypted part of a tool: its headers as written, and its signing secret (MCP tools: none). */
+/** Encrypted part of a tool: its headers (e-mail: its password) as written, and its signing secret (if it has one). */
 interface SealedSecrets {
   headers: Record<string, string>;
   signing_secret: string;
@@ -14,7 +14,7 @@ interface SealedSecrets {
 
 /** Encrypted secrets of a pinned tool; null if it has none. */
 export const sealedOf = (tool: ToolSnapshot): string | null =>
-  (tool.type === "mcp" ? tool.mcp : tool.http)?.sealed ?? null;
+  (tool.type === "mcp" ? tool.mcp : tool.type === "email" ? tool.email : tool.http)?.sealed ?? null;
 
 // Sealing context: secrets that are copied to another tool or project do not open.
 const context = ({ project_id, environment }: Scope, toolId: string) => `tool/${project_id}/${environment}/${toolId}`;

@@ -20,7 +20,7 @@ import { tools } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { checkAddress } from "./address.ts";
 import { changed, parametersOf } from "./definition.ts";
-import { checkOrigin, headerFaults, unmasked } from "./headers.ts";
+import { checkOrigin, secretFaults, secretsIn, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, SyncTool, ToolSync, UpdateTool } from "./schema.ts";
@@ -124,13 +124,14 @@ export function createToolStore(options: ToolStoreOptions) {
     const type = given.type ?? (given.url === undefined ? "client" : "http");
     const input = withAgent(scope, given, type, null);
     checkTool(input, type, null, await known(scope, type));
-    requireFewSecrets(scope, input.headers ?? {});
+    const secrets = secretsIn(input, toolKinds[type]) ?? {};
+    requireFewSecrets(scope, secrets);
     await checkAddress(input, egress(scope.environment), scope.environment);
     const [id, at] = [newId("tool", now()), now()];
     const { sends } = toolKinds[type];
     const signing_secret = sends?.signed ? newSigningSecret() : null;
     const sealed = sends
-      ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret: signing_secret ?? "" })
+      ? sealToolSecrets(seal, scope, id, { headers: secrets, signing_secret: signing_secret ?? "" })
       : "";
     const added = await writeOrTry(db.write, isDry, () => {
       requireFreeName(scope, input.name, null);
@@ -177,20 +178,23 @@ export function createToolStore(options: ToolStoreOptions) {
     const input = withAgent(scope, others, type, null);
     const kind = toolKinds[type];
     const headers = "headers" in kind.fields ? { headers: input.headers ?? {} } : {};
-    checkTool({ ...input, ...headers }, type, definitionOf(before), await known(scope, type));
+    const password = "password" in kind.fields ? { password: input.password ?? "" } : {};
+    const whole = { ...input, ...headers, ...password };
+    checkTool(whole, type, definitionOf(before), await known(scope, type));
     // A new tool needs fields that a changed one may leave out.
     throwIfInvalid(kind.faults(input, null, await known(scope, type)));
     await checkAddress(input, egress(scope.environment), scope.environment);
     const changes = await writeOrTry(db.write, isDry, () => {
       const row = find(scope, id);
-      checkOrigin({ ...input, ...headers }, kind, definitionOf(row));
+      checkOrigin(whole, kind, definitionOf(row));
       const { metadata = {} } = input;
       const shown: Record<string, unknown> = serializeTool(row);
-      const after = { ...row, definition: withListing(changed({ ...input, ...headers }, type, null), row), metadata };
+      const after = { ...row, definition: withListing(changed(whole, type, null), row), metadata };
       const next: Record<string, unknown> = serializeTool(after);
       const differing = fieldsOfTool(type).filter((field) => !Bun.deepEquals(shown[field], next[field]));
-      const sealed = kind.sends ? withHeaders(row, input.headers ?? {}) : row.sealed;
-      if (kind.sends && !differing.includes("headers") && !hasSameHeaders(row, sealed)) differing.push("headers");
+      const sealed = kind.sends ? withSecrets(row, secretsIn(whole, kind) ?? {}) : row.sealed;
+      const secretField = kind.sends?.secretField;
+      if (secretField && !differing.includes(secretField) && !hasSameSecrets(row, sealed)) differing.push(secretField);
       if (differing.length === 0) return differing;
       rows.update(scope, id, { definition: after.definition, sealed, metadata, updated_at_ms: now() });
       audit.note(scope, "tool.updated", id, { name: row.name, changes: differing });
@@ -201,7 +205,7 @@ export function createToolStore(options: ToolStoreOptions) {
     return changes;
   }
 
-  const hasSameHeaders = (row: Row, sealed: string): boolean =>
+  const hasSameSecrets = (row: Row, sealed: string): boolean =>
     Bun.deepEquals(
       openToolSecrets(seal, row, row.id, row.sealed).headers,
       openToolSecrets(seal, row, row.id, sealed).headers,
@@ -219,7 +223,7 @@ export function createToolStore(options: ToolStoreOptions) {
       const { name } = rows.update(scope, id, {
         name: input.name,
         definition: changed(input, row.type, definitionOf(row)),
-        sealed: input.headers && withHeaders(row, input.headers),
+        sealed: sealedAgain(row, secretsIn(input, toolKinds[row.type])),
         metadata: input.metadata,
         updated_at_ms: now(),
       });
@@ -230,9 +234,12 @@ export function createToolStore(options: ToolStoreOptions) {
     return serializeTool(find(scope, id));
   }
 
-  function withHeaders(row: Row, headers: Record<string, string>): string {
+  const sealedAgain = (row: Row, secrets: Record<string, string> | undefined): string | undefined =>
+    secrets && withSecrets(row, secrets);
+
+  function withSecrets(row: Row, secrets: Record<string, string>): string {
     const before = openToolSecrets(seal, row, row.id, row.sealed);
-    const after = unmasked(headers, before.headers);
+    const after = unmasked(secrets, before.headers);
     requireFewSecrets(row, after);
     return sealToolSecrets(seal, row, row.id, { ...before, headers: after });
   }
@@ -286,6 +293,9 @@ export function createToolStore(options: ToolStoreOptions) {
     update,
     sync,
     refresh,
+    /** True if the scope has a tool of this name. */
+    hasName: (scope: Scope, name: string): boolean =>
+      selectNamed.get(scope.project_id, scope.environment, name) !== null,
     get: (scope: Scope, id: string) => serializeTool(find(scope, id)),
     list: (scope: Scope, page: Page) => listPage(db, { table: tools, kind: "tool", scope, page }, serializeTool),
     /** Deletes a tool, also from its agents; runs keep the snapshot that they pinned. */
@@ -344,7 +354,8 @@ function checkTool(input: UpdateTool, type: ToolType, before: Definition | null,
   const faults = [...strangeFieldFaults(input, type), ...kind.faults(input, before, known)];
   if (typeof input.approval === "object")
     for (const message of checkSchema(input.approval.when)) faults.push(fault("approval.when", `${message}.`));
-  if (input.headers) faults.push(...headerFaults(input.headers, kind, before, known));
+  const secrets = secretsIn(input, kind);
+  if (secrets) faults.push(...secretFaults(secrets, kind, before, known));
   throwIfInvalid(faults);
 }
 

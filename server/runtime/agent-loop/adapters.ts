@@ -1,3 +1,4 @@
+import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { newId } from "../../domain/ids.ts";
 import { imageTypeOf, imageTypes } from "../../domain/image-types.ts";
 import type { PinnedSkill } from "../../domain/skills.ts";
@@ -11,8 +12,9 @@ import { createStdioServers } from "../mcp/stdio-servers.ts";
 import type { Connection, Model } from "../models/model.ts";
 import { createModelCache } from "../models/model-cache.ts";
 import { modelPrefix } from "../models/registry.ts";
+import { createDocumentReader } from "../sandbox/document-reader.ts";
 import type { ProgramFile } from "../sandbox/program.ts";
-import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import { createSandbox } from "../sandbox/sandbox.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { RunPorts } from "./run-context.ts";
@@ -58,7 +60,8 @@ export function createAdapters(world: World): Adapters {
 /** Runs tools. Resources shared by all runs are created on first use. */
 function createTools({ now, warn, leading }: World): Adapters["tools"] {
   const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { ...silentLog, warn }, leading });
-  const sandboxOf = createSharedSandbox();
+  const sandboxOf = createShared((level) => createSandbox({ level: () => level }));
+  const readerOf = createShared((level) => createDocumentReader({ level: () => level, spares: 0 }));
 
   return (start, ask) => {
     const egress = createEgress(start.egress);
@@ -75,7 +78,7 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       async secrets({ id, ...tool }) {
         const startSecrets = start.secrets[id];
         if (!startSecrets) throw new Error(`Tool ${id} has no secrets.`);
-        const { sealed } = tool.type === "mcp" ? tool.mcp : tool.http;
+        const { sealed } = tool.type === "mcp" ? tool.mcp : tool.type === "email" ? tool.email : tool.http;
         const own = startSecrets.named ? await ask("secrets", { tool_id: id, sealed }) : startSecrets;
         for (const each of Object.values(start.secrets)) hidden.add(each);
         const fault = own.fault ?? hidden.add(own);
@@ -91,6 +94,7 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       },
       readFile: (id, most) => readFile(id, most, ask),
       sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal, start.owner) },
+      readDocument: async (order, signal) => (await readerOf(ask)).read(order, signal),
       mcp,
       now,
     };
@@ -109,14 +113,14 @@ function typeOf(name: string, bytes: Uint8Array): string {
   return imageTypeOf(bytes) ?? (imageTypes.has(named) ? "application/octet-stream" : named);
 }
 
-/** Returns a getter of one sandbox shared by all runs, created when the first code runs. */
-export function createSharedSandbox(): (ask: Ask) => Promise<Sandbox> {
-  let made: Sandbox | null = null;
+/** Returns a getter of something that needs the sandbox's level and is shared by all runs, created on first use. */
+export function createShared<Shared>(create: (level: SandboxLevel) => Shared): (ask: Ask) => Promise<Shared> {
+  let made: Shared | null = null;
   return async (ask) => {
     if (made) return made;
     // Each run asks for itself: if a run that ends while waiting had asked for all, the others would get no answer.
     const level = await ask("sandbox", {});
-    made ??= createSandbox({ level: () => level });
+    made ??= create(level);
     return made;
   };
 }

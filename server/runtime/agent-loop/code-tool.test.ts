@@ -3,7 +3,7 @@ import { stateOf, turnWithCalls } from "../../domain/__fixtures__/events.ts";
 import { tool } from "../../testing/run-fixture.ts";
 import { bounds } from "../sandbox/bounds.ts";
 import type { Program, ProgramOutcome } from "../sandbox/program.ts";
-import { createSharedSandbox } from "./adapters.ts";
+import { createShared } from "./adapters.ts";
 import type { Ask } from "./messages.ts";
 import { Superseded } from "./run-context.ts";
 import { run as runCodeTool } from "./tools/code.ts";
@@ -75,7 +75,7 @@ test("a result that could not be stored safely is an error, as for any other too
 });
 
 test("a run that ends during the sandbox's self-test does not fail other runs", async () => {
-  const sandboxOf = createSharedSandbox();
+  const sandboxOf = createShared((level) => ({ level }));
   const ended = (() => Promise.reject(new Superseded())) as Ask;
   const answered = (async () => "off") as unknown as Ask;
   const [first, second] = await Promise.allSettled([sandboxOf(ended), sandboxOf(answered)]);

@@ -66,6 +66,7 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
       readFile: async () => "missing",
       fileIds: [],
       sandbox: { run: () => Promise.reject(new Error("An HTTP tool runs no code.")) },
+      readDocument: () => Promise.reject(new Error("An HTTP tool reads no document.")),
       mcp: { callTool: () => Promise.reject(new Error("An HTTP tool is no server's.")) },
       now: Date.now,
     },

@@ -1,6 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
 import type { Secret } from "../../../../server/domain/api-types/secret.ts";
 import type { AgentListItem as ListedAgent } from "../../../../server/resources/agents/schema.ts";
+import type { AddFromCatalog, CatalogItem } from "../../../../server/resources/tools/catalog/schema.ts";
 import type { Tool, ToolTest } from "../../../../server/resources/tools/schema.ts";
 import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
@@ -62,6 +64,18 @@ export class ToolChanged extends Error {
     super("Someone else changed the tool.");
   }
 }
+
+/** Ready tools that can be added. */
+export const catalogQuery = (at: WorkspaceKey) =>
+  queryOptions({
+    queryKey: toolApi.key(at, "catalog"),
+    queryFn: ({ signal }) => get<List<CatalogItem>>(toolApi.url(at, "catalog"), signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Creates the tools of an entry of the catalogue. */
+export const addFromCatalog = (at: WorkspaceKey, name: string, order: AddFromCatalog): Promise<List<Tool>> =>
+  post(toolApi.url(at, "catalog", `/${name}`), order);
 
 export const refreshTool = (at: WorkspaceKey, id: string): Promise<Tool> => post(toolApi.url(at, id, "/refresh"));
 

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { KeyRound, Wrench } from "lucide-react";
+import { Blocks, KeyRound, Wrench } from "lucide-react";
 import { useState } from "react";
 import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { ListPage } from "../../entities/crud/list-page.tsx";
 import { ImportBundle } from "../../entities/import-export/import-bundle.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { approvalWords, toolsQuery, usersQuery } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { ToolsSearch } from "../../entities/tool/tools-search.ts";
@@ -16,6 +17,7 @@ import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Chip } from "../../ui/forms/chip.tsx";
+import { CatalogDialog } from "./catalog-dialog.tsx";
 import { SecretsDialog } from "./secrets-dialog.tsx";
 import { toolParts, toolTypeOrder } from "./types/tool-parts.ts";
 
@@ -34,7 +36,9 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
   const list = useQuery(toolsQuery(at, search));
   const users = useQuery(usersQuery(at));
   const activityOf = useActivity("tool");
+  const may = usePermission("member");
   const [secrets, setSecrets] = useState(false);
+  const [catalog, setCatalog] = useState(false);
   return (
     <>
       <ListPage
@@ -54,6 +58,12 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
         )}
         acts={
           <>
+            {may && (
+              <Button kind="ghost" onClick={() => setCatalog(true)}>
+                <Blocks aria-hidden className="size-4" strokeWidth={1.5} />
+                Catalogue
+              </Button>
+            )}
             <ImportBundle />
             <Button kind="ghost" onClick={() => setSecrets(true)}>
               <KeyRound aria-hidden className="size-4" strokeWidth={1.5} />
@@ -74,9 +84,11 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
         empty={{
           icon: Wrench,
           title: "No tools yet",
-          about: "Agents call tools: your own code, a URL, sandboxed code, an MCP server or another agent.",
+          about:
+            "Agents call tools: your own code, a URL, sandboxed code, an MCP server or another agent. The catalogue has ready ones.",
         }}
       />
+      {catalog && <CatalogDialog onClose={() => setCatalog(false)} />}
       {secrets && <SecretsDialog onClose={() => setSecrets(false)} />}
     </>
   );

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
@@ -23,9 +24,18 @@ export const fields = {
   timeout_ms,
   retries,
   response: t.about("How an HTTP tool's response is read.", t.oneOf(httpResponseTypes)),
+  output_fields: t.about(
+    "Which fields of a JSON response the model reads, such as `results.title`; lists are passed through; null: all of them.",
+    t.orNull(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 })),
+  ),
   idempotent,
 };
-export const response = { ...requestResponseFields, method: t.text, response: t.oneOf(httpResponseTypes) };
+export const response = {
+  ...requestResponseFields,
+  method: t.text,
+  response: t.oneOf(httpResponseTypes),
+  output_fields: t.orNull(t.list(t.text)),
+};
 
 /** A request whose URL may contain arguments. */
 export const kind: ToolKind = {
@@ -34,8 +44,8 @@ export const kind: ToolKind = {
   faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
   change: changeRequest,
   show: (definition) => {
-    const { method, response } = requireSettings(definition.http);
-    return { ...showRequest(definition), method, response };
+    const { method, response, output_fields = null } = requireSettings(definition.http);
+    return { ...showRequest(definition), method, response, output_fields };
   },
   snapshot: (base, definition, sealed) => ({ ...base, type: "http", ...callOfRequest(definition, sealed) }),
   sends: sendsRequest,

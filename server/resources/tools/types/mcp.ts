@@ -76,6 +76,7 @@ export const kind: ToolKind = {
   fixedParameters: () => null,
   sends: {
     field: "server_url",
+    secretField: "headers",
     signed: false,
     ownHeaders: ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
     to: ({ mcp }) => {

@@ -36,7 +36,7 @@ const defaults = {
 } as const;
 
 export function changeRequest(input: ToolInput, before: Definition | null): { http: HttpDefinition } {
-  const base = before?.http ?? { ...defaults, header_names: [] };
+  const base: HttpDefinition = before?.http ?? { ...defaults, header_names: [] };
   return {
     http: {
       url: input.url ?? base.url,
@@ -46,8 +46,18 @@ export function changeRequest(input: ToolInput, before: Definition | null): { ht
       response: input.response ?? base.response,
       idempotent: input.idempotent ?? base.idempotent,
       header_names: input.headers ? Object.keys(input.headers) : base.header_names,
+      ...changedFields(input.output_fields, base),
     },
   };
+}
+
+/** Absent in the definition if the whole response is read. */
+function changedFields(
+  given: string[] | null | undefined,
+  { output_fields }: Pick<HttpDefinition, "output_fields">,
+): Pick<HttpDefinition, "output_fields"> {
+  const fields = given === undefined ? output_fields : given;
+  return fields ? { output_fields: fields } : {};
 }
 
 export function showRequest(definition: Definition) {
@@ -58,8 +68,11 @@ export function showRequest(definition: Definition) {
 
 export function callOfRequest(definition: Definition, sealed: string): Pick<HttpTool, "idempotent" | "http"> {
   const http = requireSettings(definition.http);
-  const { url, method, timeout_ms, retries, response } = http;
-  return { idempotent: isIdempotent(http), http: { url, method, timeout_ms, retries, response, sealed } };
+  const { url, method, timeout_ms, retries, response, output_fields } = http;
+  return {
+    idempotent: isIdempotent(http),
+    http: { url, method, timeout_ms, retries, response, ...(output_fields && { output_fields }), sealed },
+  };
 }
 
 /** Follows HTTP's definition of idempotent methods, unless the tool overrides it. */
@@ -68,6 +81,7 @@ const isIdempotent = ({ method, idempotent }: HttpDefinition): boolean =>
 
 export const sendsRequest: Sends = {
   field: "url",
+  secretField: "headers",
   signed: true,
   ownHeaders: ["idempotency-key", "x-run-id", "x-tool-call-id", "webhook-id", "webhook-timestamp", "webhook-signature"],
   to: ({ http }) => {

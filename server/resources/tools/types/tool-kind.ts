@@ -4,7 +4,9 @@ import {
   type ApprovalRule,
   type CodeCall,
   type CodeLanguage,
+  type EmailCall,
   type HttpCall,
+  type PageCall,
   type ToolBase,
   type ToolSnapshot,
   type ToolType,
@@ -63,6 +65,12 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   agent_id?: string;
   version?: number | null;
   label?: string | null;
+  output_fields?: string[] | null;
+  allowed_hosts?: string[] | null;
+  smtp_url?: string;
+  from?: string;
+  password?: string;
+  allowed_recipients?: string[] | null;
 }
 
 /** Stored fields of a tool, without name and secrets. One of a type has the settings of that type. */
@@ -79,6 +87,8 @@ export interface Definition {
   code?: CodeDefinition;
   mcp?: McpDefinition;
   agent?: AgentCall;
+  page?: PageCall;
+  email?: EmailDefinition;
 }
 
 /** Settings of http and webhook tools. */
@@ -86,6 +96,10 @@ export interface HttpDefinition extends Omit<HttpCall, "sealed"> {
   /** Null: depends on the method. */
   idempotent: boolean | null;
   header_names: string[];
+}
+
+export interface EmailDefinition extends Omit<EmailCall, "sealed"> {
+  has_password: boolean;
 }
 
 export type CodeDefinition = Omit<CodeCall, "file_ids"> & { files: string[] };
@@ -134,7 +148,9 @@ export interface ToolKind {
 
 export interface Sends {
   /** Field with the address. */
-  field: "url" | "server_url";
+  field: "url" | "server_url" | "smtp_url";
+  /** Field with the secrets. */
+  secretField: "headers" | "password";
   /** True if requests are signed. */
   signed: boolean;
   /** Headers that the server sets on every call, in lower case. */

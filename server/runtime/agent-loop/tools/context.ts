@@ -1,10 +1,11 @@
-import type { HttpTool, McpTool, ToolSnapshot } from "../../../domain/agent-snapshot.ts";
+import type { EmailTool, HttpTool, McpTool, ToolSnapshot } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import type { PinnedSkill } from "../../../domain/skills.ts";
 import type { Egress } from "../../../lib/egress.ts";
 import type { McpClient } from "../../mcp/client.ts";
 import type { Standing } from "../../models/spend-guard.ts";
+import type { DocumentReader } from "../../sandbox/document-reader.ts";
 import type { ProgramFile } from "../../sandbox/program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Ask, ToolSecrets } from "../messages.ts";
@@ -30,8 +31,8 @@ export interface ToolContext {
   standing(): Standing;
   /** Asks the main thread. */
   ask: Ask;
-  /** Returns the tool's current headers and signing secret, and hides them in all later outputs. */
-  secrets(tool: HttpTool | McpTool): Promise<ToolSecrets>;
+  /** Returns the tool's current headers (or password) and signing secret, and hides them in all later outputs. */
+  secrets(tool: HttpTool | McpTool | EmailTool): Promise<ToolSecrets>;
   /** Returns the texts that no output may contain, because journal and model would keep them. */
   hidden(): readonly string[];
   /** Stores bytes that become a file with the result of the call. */
@@ -43,6 +44,8 @@ export interface ToolContext {
   /** Skills of the run's agent, whose files code tools see. */
   skills?: readonly PinnedSkill[];
   sandbox: Pick<Sandbox, "run">;
+  /** Reads a document's text in the jail. Rejects only if the signal is aborted. */
+  readDocument: DocumentReader["read"];
   mcp: Pick<McpClient, "callTool">;
   now(): number;
 }

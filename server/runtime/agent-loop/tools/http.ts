@@ -10,6 +10,7 @@ import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../
 import { fillTemplate } from "../../../lib/url-template.ts";
 import { inTurn, recordLength, withMemoryBudget } from "../response-memory-budget.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
+import { pickFields } from "./pick-fields.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
 
@@ -31,7 +32,10 @@ export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => 
     recordLength(tool.id, response.body.length);
     const picture = await keepPicture(response, context, attempts);
     if (picture) return picture;
-    const read = () => readResult(response, http.response, context.hidden(), attempts);
+    const read = async () => {
+      const done = await readResult(response, http.response, context.hidden(), attempts);
+      return done.error ? done : { ...done, output: pickFields(done.output, http.output_fields) };
+    };
     return keepPictures(await inTurn(context.owner, response.body.length, signal, read), context);
   });
 };

@@ -1,11 +1,15 @@
 import type { HttpResponseType } from "../../../../../server/domain/agent-snapshot.ts";
+import { wordsIn } from "../../../lib/words-in.ts";
 import { Select } from "../../../ui/forms/select.tsx";
+import { TextArea } from "../../../ui/forms/text-area.tsx";
 import { type RequestDraft, RequestFields, readRequest, requestDraftOf, requestWords } from "./request-fields.tsx";
 import type { ToolPart } from "./tool-part.ts";
 
 export interface HttpDraft {
   method: string;
   response: HttpResponseType;
+  /** One path per line; empty for the whole response. */
+  output_fields: string;
 }
 
 export const part: ToolPart<RequestDraft & HttpDraft> = {
@@ -15,11 +19,21 @@ export const part: ToolPart<RequestDraft & HttpDraft> = {
     ...requestDraftOf(tool),
     method: tool?.method ?? "POST",
     response: tool?.response ?? "json",
+    output_fields: (tool?.output_fields ?? []).join("\n"),
   }),
   read: (draft, reader) => {
     const { url, headers, timeout_ms, retries, idempotent } = readRequest(draft, reader);
-    const { method, response } = draft;
-    return { url, method, headers, timeout_ms, retries, idempotent, response };
+    const { method, response, output_fields } = draft;
+    return {
+      url,
+      method,
+      headers,
+      timeout_ms,
+      retries,
+      idempotent,
+      response,
+      output_fields: wordsIn(output_fields),
+    };
   },
   Fields: (props) => (
     <RequestFields
@@ -41,8 +55,20 @@ export const part: ToolPart<RequestDraft & HttpDraft> = {
           {...props.pick("response")}
         />
       }
+      fields={
+        props.draft.response === "json" && (
+          <TextArea
+            label="Fields of the response"
+            mono
+            rows={3}
+            placeholder="All"
+            hint="Paths, one per line, such as results.title. The model reads these only."
+            {...props.text("output_fields")}
+          />
+        )
+      }
     />
   ),
-  words: { ...requestWords, response: "response format" },
+  words: { ...requestWords, response: "response format", output_fields: "fields of the response" },
   always: ["url"],
 };

@@ -1,4 +1,5 @@
 import type { Fields } from "../../../hooks/use-form.ts";
+import { wordsIn } from "../../../lib/words-in.ts";
 import { Field } from "../../../ui/forms/field.tsx";
 import { FormSection } from "../../../ui/forms/form-section.tsx";
 import { TextArea } from "../../../ui/forms/text-area.tsx";
@@ -24,7 +25,7 @@ export const part: ToolPart<McpDraft> = {
     server_url: required("server_url", "Enter the server's URL, such as https://mcp.example.com/mcp."),
     headers: headers(),
     timeout_ms: number("timeout_ms"),
-    allowed_tools: namesIn(allowed_tools),
+    allowed_tools: wordsIn(allowed_tools),
   }),
   Fields: McpFields,
   words: { server_url: "URL", allowed_tools: "allowed tools" },
@@ -33,14 +34,6 @@ export const part: ToolPart<McpDraft> = {
   nameHint: "Prefix for the names of the server's tools.",
   Above: ServerTools,
 };
-
-function namesIn(text: string): string[] | null {
-  const names = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
-  return names.length === 0 ? null : names;
-}
 
 function McpFields(fields: Fields<CommonDraft & McpDraft>) {
   const { text } = fields;

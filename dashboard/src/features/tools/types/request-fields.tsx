@@ -43,8 +43,9 @@ export const requestWords: ToolPart<RequestDraft>["words"] = {
 export function RequestFields({
   method,
   answer,
+  fields: outputFields,
   ...fields
-}: Fields<Draft> & { method?: ReactNode; answer?: ReactNode }) {
+}: Fields<Draft> & { method?: ReactNode; answer?: ReactNode; fields?: ReactNode }) {
   const { text } = fields;
   return (
     <FormSection title="Request" about="Public addresses over https. In test, this machine too.">
@@ -69,6 +70,7 @@ export function RequestFields({
         />
         {answer}
       </div>
+      {outputFields}
     </FormSection>
   );
 }

@@ -1,0 +1,10 @@
+export { entry as brave_search } from "./brave-search.ts";
+export { entry as calculator } from "./calculator.ts";
+export { entry as current_time } from "./current-time.ts";
+export { entry as fetch_page } from "./fetch-page.ts";
+export { entry as github } from "./github.ts";
+export { entry as query_table } from "./query-table.ts";
+export { entry as searxng_search } from "./searxng-search.ts";
+export { entry as send_email } from "./send-email.ts";
+export { entry as slack } from "./slack.ts";
+export { entry as tavily_search } from "./tavily-search.ts";
