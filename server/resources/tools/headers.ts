@@ -16,14 +16,22 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
 export function checkOrigin(input: UpdateTool, { sends }: ToolKind, before: Definition): void {
   const to = sends && input[sends.field];
   if (!sends || to === undefined) return;
-  const { address: from, header_names } = sends.to(before);
-  const { headers } = input;
-  if (header_names.length === 0) return;
+  const { address: from, header_names, query_names = [] } = sends.to(before);
   if (originOf(to) === originOf(from)) return;
-  const message = "The URL has a new origin: send the headers again, since their values were meant for the old one.";
-  if (!headers) throw invalid("headers", message, "required");
-  const maskedNames = Object.keys(headers).filter((name) => headers[name] === mask);
-  throwIfInvalid(maskedNames.map((name) => fault(`headers.${name}`, message)));
+  requireAnew("headers", header_names, input.headers);
+  requireAnew("query", query_names, input.query);
+}
+
+function requireAnew(
+  param: "headers" | "query",
+  stored: readonly string[],
+  given: Record<string, string> | undefined,
+): void {
+  if (stored.length === 0) return;
+  const message = `The URL has a new origin: send the ${param} again, since their values were meant for the old one.`;
+  if (!given) throw invalid(param, message, "required");
+  const maskedNames = Object.keys(given).filter((name) => given[name] === mask);
+  throwIfInvalid(maskedNames.map((name) => fault(`${param}.${name}`, message)));
 }
 
 // The URL class gives the origin "null" for every `stdio:` address.
@@ -38,13 +46,12 @@ export function headerFaults(
 ): Fault[] {
   const known = before && sends ? sends.to(before).header_names : [];
   const faults = Object.entries(headers).flatMap(([name, value]) => {
-    const messages: string[] = [];
     // The tool's own value would be overwritten.
-    if (sends?.ownHeaders.includes(name.toLowerCase())) messages.push("The server sets this header on every call.");
-    if (hasBrokenReference(value)) messages.push("Write a secret as {{secret.NAME}}, without spaces.");
-    for (const secret of referencesIn(value)) if (!hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
-    if (value === mask && !known.includes(name)) messages.push("There is no value to keep.");
-    return messages.map((message) => fault(`headers.${name}`, message));
+    const isOwn = sends?.ownHeaders.includes(name.toLowerCase());
+    return [
+      ...(isOwn ? [fault(`headers.${name}`, "The server sets this header on every call.")] : []),
+      ...valueFaults(`headers.${name}`, value, known.includes(name), hasSecret),
+    ];
   });
   try {
     checkHeaders(headers);
@@ -53,4 +60,25 @@ export function headerFaults(
     faults.push(fault("headers", error.message));
   }
   return faults;
+}
+
+/** Faults of a tool's query parameters; `before` is null for a new tool. */
+export function queryFaults(
+  query: Record<string, string>,
+  { sends }: ToolKind,
+  before: Definition | null,
+  { hasSecret }: Pick<Known, "hasSecret">,
+): Fault[] {
+  const known = (before && sends?.to(before).query_names) ?? [];
+  return Object.entries(query).flatMap(([name, value]) =>
+    valueFaults(`query.${name}`, value, known.includes(name), hasSecret),
+  );
+}
+
+function valueFaults(param: string, value: string, isKnown: boolean, hasSecret: Known["hasSecret"]): Fault[] {
+  const messages: string[] = [];
+  if (hasBrokenReference(value)) messages.push("Write a secret as {{secret.NAME}}, without spaces.");
+  for (const secret of referencesIn(value)) if (!hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
+  if (value === mask && !isKnown) messages.push("There is no value to keep.");
+  return messages.map((message) => fault(param, message));
 }

@@ -20,7 +20,7 @@ import { tools } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { checkAddress } from "./address.ts";
 import { changed, parametersOf } from "./definition.ts";
-import { checkOrigin, headerFaults, unmasked } from "./headers.ts";
+import { checkOrigin, headerFaults, queryFaults, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, SetTool, ToolSet, UpdateTool } from "./schema.ts";
@@ -52,6 +52,9 @@ type ResolveAgent = (
   viewer: Viewer,
   reference: { agent_id: string; version?: number | null; label?: string | null },
 ) => AgentChoice;
+
+/** Fixed headers and query parameters of a tool. */
+type Given = { headers?: Record<string, string>; query?: Record<string, string> };
 
 export type ToolStore = ReturnType<typeof createToolStore>;
 
@@ -86,8 +89,8 @@ export function createToolStore(options: ToolStoreOptions) {
     sandboxLevel: type === "code" ? await options.sandboxLevel() : "off",
   });
 
-  const requireFewSecrets = (scope: Scope, headers: Record<string, string>): void => {
-    const { fault: secretsFault } = resolveToolSecrets({ headers, signing_secret: "" }, (name) =>
+  const requireFewSecrets = (scope: Scope, { headers = {}, query = {} }: Given): void => {
+    const { fault: secretsFault } = resolveToolSecrets({ headers, query, signing_secret: "" }, (name) =>
       options.secrets.value(scope, name),
     );
     if (secretsFault) throw invalid("headers", secretsFault);
@@ -124,13 +127,14 @@ export function createToolStore(options: ToolStoreOptions) {
     const type = given.type ?? (given.url === undefined ? "client" : "http");
     const input = withAgent(scope, given, type, null);
     checkTool(input, type, null, await known(scope, type));
-    requireFewSecrets(scope, input.headers ?? {});
+    requireFewSecrets(scope, input);
     await checkAddress(input, egress(scope.environment), scope.environment);
     const [id, at] = [newId("tool", now()), now()];
     const { sends } = toolKinds[type];
     const signing_secret = sends?.signed ? newSigningSecret() : null;
+    const { headers = {}, query } = input;
     const sealed = sends
-      ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret: signing_secret ?? "" })
+      ? sealToolSecrets(seal, scope, id, { headers, ...(query && { query }), signing_secret: signing_secret ?? "" })
       : "";
     const added = await writeOrTry(db.write, isDry, () => {
       requireFreeName(scope, input.name, null);
@@ -176,21 +180,25 @@ export function createToolStore(options: ToolStoreOptions) {
     if (type !== before.type) throw invalid("type", `The tool is of the type ${before.type}, which cannot be changed.`);
     const input = withAgent(scope, others, type, null);
     const kind = toolKinds[type];
-    const headers = "headers" in kind.fields ? { headers: input.headers ?? {} } : {};
-    checkTool({ ...input, ...headers }, type, definitionOf(before), await known(scope, type));
+    const { headers, query } = input;
+    const values = {
+      ...("headers" in kind.fields && { headers: headers ?? {} }),
+      ...("query" in kind.fields && { query: query ?? {} }),
+    };
+    checkTool({ ...input, ...values }, type, definitionOf(before), await known(scope, type));
     // A new tool needs fields that a changed one may leave out.
     throwIfInvalid(kind.faults(input, null, await known(scope, type)));
     await checkAddress(input, egress(scope.environment), scope.environment);
     const changes = await writeOrTry(db.write, isDry, () => {
       const row = find(scope, id);
-      checkOrigin({ ...input, ...headers }, kind, definitionOf(row));
+      checkOrigin({ ...input, ...values }, kind, definitionOf(row));
       const { metadata = {} } = input;
       const shown: Record<string, unknown> = serializeTool(row);
-      const after = { ...row, definition: withListing(changed({ ...input, ...headers }, type, null), row), metadata };
+      const after = { ...row, definition: kept(changed({ ...input, ...values }, type, null), row), metadata };
       const next: Record<string, unknown> = serializeTool(after);
       const differing = fieldsOfTool(type).filter((field) => !Bun.deepEquals(shown[field], next[field]));
-      const sealed = kind.sends ? withHeaders(row, input.headers ?? {}) : row.sealed;
-      if (kind.sends && !differing.includes("headers") && !hasSameHeaders(row, sealed)) differing.push("headers");
+      const sealed = kind.sends ? withSecrets(row, { headers: {}, query: {}, ...values }) : row.sealed;
+      if (kind.sends) differing.push(...changedSecrets(row, sealed).filter((name) => !differing.includes(name)));
       if (differing.length === 0) return differing;
       rows.update(scope, id, { definition: after.definition, sealed, metadata, updated_at_ms: now() });
       audit.note(scope, "tool.updated", id, { name: row.name, changes: differing });
@@ -201,11 +209,12 @@ export function createToolStore(options: ToolStoreOptions) {
     return changes;
   }
 
-  const hasSameHeaders = (row: Row, sealed: string): boolean =>
-    Bun.deepEquals(
-      openToolSecrets(seal, row, row.id, row.sealed).headers,
-      openToolSecrets(seal, row, row.id, sealed).headers,
-    );
+  /** Returns which of both have other values, which are shown to nobody. */
+  function changedSecrets(row: Row, sealed: string): ("headers" | "query")[] {
+    const before = openToolSecrets(seal, row, row.id, row.sealed);
+    const after = openToolSecrets(seal, row, row.id, sealed);
+    return (["headers", "query"] as const).filter((name) => !Bun.deepEquals(before[name] ?? {}, after[name] ?? {}));
+  }
 
   async function update(scope: Author & Viewer, id: string, given: UpdateTool) {
     const before = find(scope, id);
@@ -219,7 +228,7 @@ export function createToolStore(options: ToolStoreOptions) {
       const { name } = rows.update(scope, id, {
         name: input.name,
         definition: changed(input, row.type, definitionOf(row)),
-        sealed: input.headers && withHeaders(row, input.headers),
+        sealed: input.headers || input.query ? withSecrets(row, input) : undefined,
         metadata: input.metadata,
         updated_at_ms: now(),
       });
@@ -230,11 +239,18 @@ export function createToolStore(options: ToolStoreOptions) {
     return serializeTool(find(scope, id));
   }
 
-  function withHeaders(row: Row, headers: Record<string, string>): string {
+  /** Seals the given headers and query parameters; those that are absent stay. */
+  function withSecrets(row: Row, given: Given): string {
     const before = openToolSecrets(seal, row, row.id, row.sealed);
-    const after = unmasked(headers, before.headers);
-    requireFewSecrets(row, after);
-    return sealToolSecrets(seal, row, row.id, { ...before, headers: after });
+    const headers = given.headers ? unmasked(given.headers, before.headers) : before.headers;
+    const query = given.query ? unmasked(given.query, before.query ?? {}) : (before.query ?? {});
+    requireFewSecrets(row, { headers, query });
+    const { query: _, ...others } = before;
+    return sealToolSecrets(seal, row, row.id, {
+      ...others,
+      headers,
+      ...(Object.keys(query).length > 0 && { query }),
+    });
   }
 
   /** Requests an MCP server's tools and stores them; `within` is called inside the write. */
@@ -324,9 +340,13 @@ export function createToolStore(options: ToolStoreOptions) {
   };
 }
 
-/** Keeps the tools that an MCP server has listed, which are no part of what a client gives. */
-const withListing = (definition: Definition, row: Row): Definition =>
-  definition.mcp ? { ...definition, mcp: { ...definition.mcp, listing: serverOf(row).listing } } : definition;
+/** Keeps what is no part of what a client gives: the tools that an MCP server has listed, and the origin of an import. */
+function kept(definition: Definition, row: Row): Definition {
+  const { http, mcp } = definition;
+  const openapi = definitionOf(row).http?.openapi;
+  if (http && openapi) return { ...definition, http: { ...http, openapi } };
+  return mcp ? { ...definition, mcp: { ...mcp, listing: serverOf(row).listing } } : definition;
+}
 
 /** Names of the fields that a client can set on a tool of this type. */
 const fieldsOfTool = (type: ToolType): string[] =>
@@ -345,6 +365,7 @@ function checkTool(input: UpdateTool, type: ToolType, before: Definition | null,
   if (typeof input.approval === "object")
     for (const message of checkSchema(input.approval.when)) faults.push(fault("approval.when", `${message}.`));
   if (input.headers) faults.push(...headerFaults(input.headers, kind, before, known));
+  if (input.query) faults.push(...queryFaults(input.query, kind, before, known));
   throwIfInvalid(faults);
 }
 

@@ -36,7 +36,7 @@ const defaults = {
 } as const;
 
 export function changeRequest(input: ToolInput, before: Definition | null): { http: HttpDefinition } {
-  const base = before?.http ?? { ...defaults, header_names: [] };
+  const base: HttpDefinition = before?.http ?? { ...defaults, header_names: [] };
   return {
     http: {
       url: input.url ?? base.url,
@@ -46,9 +46,18 @@ export function changeRequest(input: ToolInput, before: Definition | null): { ht
       response: input.response ?? base.response,
       idempotent: input.idempotent ?? base.idempotent,
       header_names: input.headers ? Object.keys(input.headers) : base.header_names,
+      ...present("query_names", input.query ? Object.keys(input.query) : base.query_names),
+      ...present("request", input.request === undefined ? base.request : (input.request ?? undefined)),
+      ...present("openapi", input.openapi ?? base.openapi),
     },
   };
 }
+
+/** Absent where there is nothing, so that tools without these fields are stored as ever. */
+const present = <Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } =>
+  value === undefined || (Array.isArray(value) && value.length === 0)
+    ? {}
+    : ({ [name]: value } as { [K in Name]?: Value });
 
 export function showRequest(definition: Definition) {
   const http = requireSettings(definition.http);
@@ -58,8 +67,11 @@ export function showRequest(definition: Definition) {
 
 export function callOfRequest(definition: Definition, sealed: string): Pick<HttpTool, "idempotent" | "http"> {
   const http = requireSettings(definition.http);
-  const { url, method, timeout_ms, retries, response } = http;
-  return { idempotent: isIdempotent(http), http: { url, method, timeout_ms, retries, response, sealed } };
+  const { url, method, timeout_ms, retries, response, request } = http;
+  return {
+    idempotent: isIdempotent(http),
+    http: { url, method, timeout_ms, retries, response, ...(request && { request }), sealed },
+  };
 }
 
 /** Follows HTTP's definition of idempotent methods, unless the tool overrides it. */
@@ -71,7 +83,7 @@ export const sendsRequest: Sends = {
   signed: true,
   ownHeaders: ["idempotency-key", "x-run-id", "x-tool-call-id", "webhook-id", "webhook-timestamp", "webhook-signature"],
   to: ({ http }) => {
-    const { url, header_names } = requireSettings(http);
-    return { address: url, header_names };
+    const { url, header_names, query_names = [] } = requireSettings(http);
+    return { address: url, header_names, query_names };
   },
 };
