@@ -1,3 +1,7 @@
+/** Methods of the requests of HTTP tools. */
+export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type HttpMethod = (typeof httpMethods)[number];
+
 /** Where an argument stands in a request, as in OpenAPI. */
 export const parameterPlaces = ["path", "query", "header", "cookie"] as const;
 type ParameterPlace = (typeof parameterPlaces)[number];

@@ -1,4 +1,4 @@
-import type { RequestMapping } from "./http-request.ts";
+import type { HttpMethod, RequestMapping } from "./http-request.ts";
 import type { JsonSchema } from "./model-call.ts";
 
 /** Reasons why an operation does not become a tool. */
@@ -26,7 +26,7 @@ export interface Refusal {
 export interface PlannedTool {
   name: string;
   description: string;
-  method: string;
+  method: HttpMethod;
   url: string;
   parameters: JsonSchema;
   request: RequestMapping;

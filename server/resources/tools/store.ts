@@ -4,6 +4,7 @@ import { type ToolSnapshot, type ToolType, toolTypes } from "../../domain/agent-
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
+import type { OpenApiOrigin } from "../../domain/http-request.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
@@ -11,13 +12,14 @@ import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { writeOrTry } from "../../http/set-by-name.ts";
 import { createNameValidator } from "../../http/validate-name.ts";
+import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { Egress } from "../../lib/egress.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { tools } from "../../storage/db/schema.ts";
-import { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
 import { checkAddress } from "./address.ts";
 import { changed, parametersOf } from "./definition.ts";
 import { checkOrigin, headerFaults, queryFaults, unmasked } from "./headers.ts";
@@ -26,6 +28,7 @@ import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, SetTool, ToolSet, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { freeName, mcpSnapshot, type PinnedTools, pinTools, snapshotOf } from "./snapshots.ts";
+import { masked } from "./types/fields.ts";
 import { offered } from "./types/mcp.ts";
 import { commonFields, type Definition, type Known, type Listing, type ToolInput } from "./types/tool-kind.ts";
 import { toolKinds, typeFields } from "./types/tool-kinds.ts";
@@ -55,6 +58,9 @@ type ResolveAgent = (
 
 /** Fixed headers and query parameters of a tool. */
 type Given = { headers?: Record<string, string>; query?: Record<string, string> };
+
+/** A new tool, or changed fields of one, of an import. */
+export type ToolChange = { openapi: OpenApiOrigin } & ({ create: CreateTool } | { update: string; input: UpdateTool });
 
 export type ToolStore = ReturnType<typeof createToolStore>;
 
@@ -116,6 +122,11 @@ export function createToolStore(options: ToolStoreOptions) {
     };
   }
 
+  const selectAll = db.sqlite.query<Record<string, unknown>, [string, string]>(
+    `SELECT ${columnsOf(tools)} FROM tools WHERE project_id = ? AND environment = ?`,
+  );
+  const readRow = createReader(tools);
+
   const selectNamed = db.sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
   );
@@ -124,6 +135,15 @@ export function createToolStore(options: ToolStoreOptions) {
 
   /** The response is the only place that shows the signing secret. */
   async function add(scope: Author & Viewer, given: CreateTool, isDry: boolean) {
+    const { id, type, signing_secret, insert } = await prepareNew(scope, given);
+    const added = await writeOrTry(db.write, isDry, insert);
+    if (isDry) return added;
+    if (type === "mcp") await relistIfPossible(scope, id);
+    return { ...serializeTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
+  }
+
+  /** Checks a new tool. `insert` stores it, within a write. */
+  async function prepareNew(scope: Author & Viewer, given: CreateTool, openapi?: OpenApiOrigin) {
     const type = given.type ?? (given.url === undefined ? "client" : "http");
     const input = withAgent(scope, given, type, null);
     checkTool(input, type, null, await known(scope, type));
@@ -136,13 +156,13 @@ export function createToolStore(options: ToolStoreOptions) {
     const sealed = sends
       ? sealToolSecrets(seal, scope, id, { headers, ...(query && { query }), signing_secret: signing_secret ?? "" })
       : "";
-    const added = await writeOrTry(db.write, isDry, () => {
+    const insert = () => {
       requireFreeName(scope, input.name, null);
       rows.insert(scope, {
         id,
         name: input.name,
         type,
-        definition: changed(input, type, null),
+        definition: changed({ ...input, ...(openapi && { openapi }) }, type, null),
         sealed,
         metadata: input.metadata ?? {},
         created_at_ms: at,
@@ -150,10 +170,8 @@ export function createToolStore(options: ToolStoreOptions) {
       });
       audit.note(scope, "tool.created", id, { name: input.name, type });
       return serializeTool(find(scope, id));
-    });
-    if (isDry) return added;
-    if (type === "mcp") await relistIfPossible(scope, id);
-    return { ...serializeTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
+    };
+    return { id, type, signing_secret, insert };
   }
 
   /**
@@ -217,26 +235,70 @@ export function createToolStore(options: ToolStoreOptions) {
   }
 
   async function update(scope: Author & Viewer, id: string, given: UpdateTool) {
+    const { type, input, change } = await prepareChange(scope, id, given);
+    await db.write(change);
+    if (type === "mcp" && changesList.some((name) => input[name] !== undefined)) await relistIfPossible(scope, id);
+    return serializeTool(find(scope, id));
+  }
+
+  /** Checks a change. `change` stores it, within a write. */
+  async function prepareChange(scope: Author & Viewer, id: string, given: UpdateTool, openapi?: OpenApiOrigin) {
     const before = find(scope, id);
     const input = withAgent(scope, given, before.type, definitionOf(before));
     checkTool(input, before.type, definitionOf(before), await known(scope, before.type));
     await checkAddress(input, egress(scope.environment), scope.environment);
-    await db.write(() => {
+    const change = () => {
       const row = find(scope, id); // Read again: another request may have changed it during the DNS lookup.
       checkOrigin(input, toolKinds[row.type], definitionOf(row));
       if (input.name !== undefined) requireFreeName(scope, input.name, id);
       const { name } = rows.update(scope, id, {
         name: input.name,
-        definition: changed(input, row.type, definitionOf(row)),
+        definition: changed({ ...input, ...(openapi && { openapi }) }, row.type, definitionOf(row)),
         sealed: input.headers || input.query ? withSecrets(row, input) : undefined,
         metadata: input.metadata,
         updated_at_ms: now(),
       });
       audit.note(scope, "tool.updated", id, { name, changes: Object.keys(input) });
+    };
+    return { type: before.type, input, change };
+  }
+
+  /** Checks these changes and stores all of them, or none. Returns the ids in their order. */
+  async function applyAll(scope: Author & Viewer, changes: readonly ToolChange[], isDry: boolean): Promise<string[]> {
+    const rest = createYielder();
+    const prepared: { id: string; store: () => unknown }[] = [];
+    for (const each of changes) {
+      await rest();
+      if ("create" in each) {
+        const { id, insert } = await prepareNew(scope, each.create, each.openapi);
+        prepared.push({ id, store: insert });
+      } else {
+        const { change } = await prepareChange(scope, each.update, each.input, each.openapi);
+        prepared.push({ id: each.update, store: change });
+      }
+    }
+    if (prepared.length === 0) return [];
+    return writeOrTry(db.write, isDry, () => {
+      for (const { store } of prepared) store();
+      return prepared.map(({ id }) => id);
     });
-    if (before.type === "mcp" && changesList.some((name) => input[name] !== undefined))
-      await relistIfPossible(scope, id);
-    return serializeTool(find(scope, id));
+  }
+
+  /**
+   * Returns which of these headers and query parameters the tool does not have, and the input that sets them. A tool
+   * that moves to another server needs all of them again.
+   */
+  function valuesDiffer(row: Row, given: Required<Given>, isMoved: boolean) {
+    const stored = openToolSecrets(seal, row, row.id, row.sealed);
+    const names = (["headers", "query"] as const).filter((part) =>
+      Object.entries(given[part]).some(([name, value]) => stored[part]?.[name] !== value),
+    );
+    const input: Given = {};
+    const sent = isMoved
+      ? (["headers", "query"] as const).filter((part) => Object.keys(given[part]).length > 0)
+      : names;
+    for (const part of sent) input[part] = { ...masked(Object.keys(stored[part] ?? {})), ...given[part] };
+    return { names, input };
   }
 
   /** Seals the given headers and query parameters; those that are absent stay. */
@@ -302,6 +364,10 @@ export function createToolStore(options: ToolStoreOptions) {
     update,
     set,
     refresh,
+    applyAll,
+    valuesDiffer,
+    /** All tools of a project and environment. */
+    allRows: (scope: Scope): Row[] => selectAll.all(scope.project_id, scope.environment).map(readRow),
     get: (scope: Scope, id: string) => serializeTool(find(scope, id)),
     list: (scope: Scope, page: Page) => listPage(db, { table: tools, kind: "tool", scope, page }, serializeTool),
     /** Deletes a tool, also from its agents; runs keep the snapshot that they pinned. */

@@ -5,7 +5,7 @@ import { isObject } from "../../lib/json.ts";
 import { cutText } from "./cut-text.ts";
 import { DocumentError, OperationRefused } from "./document-error.ts";
 import { type Fields, readDocument } from "./read-document.ts";
-import { isMethod, namesInPath, toolOf } from "./read-operation.ts";
+import { isMethod, isSupported, namesInPath, toolOf } from "./read-operation.ts";
 import { type FoundParameter, readParameters } from "./read-parameters.ts";
 import { readSchemes, readSecurity } from "./read-security.ts";
 import { plainAddress, readServers, serverAddress } from "./read-servers.ts";
@@ -59,7 +59,7 @@ export function readOpenApi(
     };
     try {
       if (!isObject(fields)) throw new OperationRefused("operation_invalid", "It is no object.");
-      if (["OPTIONS", "TRACE", "QUERY"].includes(method))
+      if (!isSupported(method))
         throw new OperationRefused("method_unsupported", `The method ${method} is not supported.`);
       const address = addressOf(pathItem, fields, { server, servers }, choices, note);
       const parameters = withPathNames(path, readParameters(document, pathItem, fields, schemes, note), note);

@@ -1,6 +1,12 @@
-import type { RequestBody, RequestField, RequestMapping, RequestParameter } from "../../domain/http-request.ts";
+import {
+  type HttpMethod,
+  httpMethods,
+  type RequestBody,
+  type RequestField,
+  type RequestMapping,
+  type RequestParameter,
+} from "../../domain/http-request.ts";
 import type { PlannedTool } from "../../domain/openapi-import.ts";
-import { isObject } from "../../lib/json.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { createArgumentNames } from "./argument-names.ts";
 import { createSchemaConverter, type Detail, SchemaTooLarge } from "./convert-schema.ts";
@@ -15,7 +21,7 @@ import { dereference, membersIn, textIn } from "./references.ts";
 export interface FoundOperation {
   document: Fields;
   fields: Fields;
-  method: string;
+  method: HttpMethod;
   path: string;
   server: string;
   parameters: readonly FoundParameter[];
@@ -187,7 +193,10 @@ function responseOf(document: Fields, fields: Fields): PlannedTool["response"] {
   return types.length > 0 && types.every((type) => /[/+]json/i.test(type)) ? "json" : "text";
 }
 
-export const isMethod = (name: string): boolean =>
-  ["get", "head", "post", "put", "patch", "delete", "options", "trace", "query"].includes(name);
+const otherMethods = ["OPTIONS", "TRACE", "QUERY"];
 
-export const isOperation = (value: unknown): value is Fields => isObject(value);
+/** True for members of a path that are operations. */
+export const isMethod = (name: string): boolean =>
+  isSupported(name.toUpperCase()) || otherMethods.includes(name.toUpperCase());
+
+export const isSupported = (method: string): method is HttpMethod => httpMethods.includes(method as HttpMethod);

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { httpMethods } from "../../domain/http-request.ts";
 import { limits } from "../../domain/limits.ts";
 import {
   type ImportChoices,
@@ -56,7 +57,7 @@ const Operation = t.closedObject({
     t.closedObject({
       name: short(64),
       description: short(4096),
-      method: short(16),
+      method: t.oneOf(httpMethods),
       url: short(4096),
       parameters: Type.Object({}, { additionalProperties: true }),
       request: Type.Object({}, { additionalProperties: true }),

@@ -1,5 +1,6 @@
 import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import type { Fault } from "../../../domain/errors.ts";
+import { httpMethods } from "../../../domain/http-request.ts";
 import { fault } from "../../../http/errors.ts";
 import * as t from "../../../lib/schema.ts";
 import { namesIn, templateFault } from "../../../lib/url-template.ts";
@@ -19,7 +20,7 @@ const { url, headers, timeout_ms, retries, idempotent } = requestFields;
 
 export const fields = {
   url,
-  method: t.about("The method of the request.", t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
+  method: t.about("The method of the request.", t.oneOf(httpMethods)),
   headers,
   query: queryField,
   request: requestField,
