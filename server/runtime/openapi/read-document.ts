@@ -43,9 +43,13 @@ function readJson(bytes: Uint8Array, text: string): unknown {
   }
 }
 
+/** Openings of more levels than a document may have, in a row: the parser needs minutes for them. */
+const deepYaml = new RegExp(`(?:[[{]\\s*){${depthMost},}[[{]|(?:- ){${depthMost},}`);
+
 function readYaml(text: string): unknown {
+  if (deepYaml.test(text)) throw tooDeep();
   try {
-    const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: "silent", uniqueKeys: true });
+    const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: "error", uniqueKeys: true });
     const [problem] = document.errors;
     if (problem) {
       const line = text.slice(0, problem.pos[0]).split("\n").length;
