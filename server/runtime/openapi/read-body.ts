@@ -22,7 +22,7 @@ export interface FoundBody {
   schema: Fields;
 }
 
-const fieldsMost = 200;
+const fieldsMost = 400;
 const mediaTypes: [RequestBody["type"], RegExp][] = [
   ["json", /^application\/json$/],
   ["json", /[/+]json$/],

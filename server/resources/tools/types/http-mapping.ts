@@ -101,7 +101,7 @@ export const queryField = t.about(
   "Query parameters of every call; `{{secret.NAME}}` in a value stands for a secret.",
   t.named(
     "ToolQuery",
-    Type.Record(Type.String({ pattern: "^[\\s\\S]{1,256}$" }), Type.String({ maxLength: 8192 }), {
+    Type.Record(Type.String({ pattern: "^[\\s\\S]{1,128}$" }), Type.String({ maxLength: 4096 }), {
       maxProperties: 50,
       additionalProperties: false,
     }),
