@@ -94,3 +94,6 @@ export const argumentsOf = ({ parameters, body }: RequestMapping): string[] => [
   ...(body?.argument === undefined ? [] : [body.argument]),
   ...(body?.fields ?? []).map(({ argument }) => argument),
 ];
+
+/** Files that one call sends, all together. */
+export const uploadMost_bytes = 20 * 1024 * 1024;

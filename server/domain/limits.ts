@@ -27,12 +27,6 @@ export const limits = {
   tool_output_bytes: 256 * 1024,
   /** Read from a tool's response; above `tool_output_bytes` it is stored as a file. */
   tool_answer_bytes: 4 * 1024 * 1024,
-  /** Files that one call sends, all together. */
-  tool_upload_bytes: 20 * 1024 * 1024,
-  openapi_bytes: 16 * 1024 * 1024,
-  openapi_operations: 5000,
-  /** Operations of one import that become tools. */
-  openapi_tools: 500,
   /** Secrets to redact from outputs, their characters per tool, and for all tools of a run together. */
   tool_secrets: 256,
   tool_secrets_length: 65_536,
@@ -129,10 +123,6 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   tool_arguments_bytes: "Length of the arguments of a tool call.",
   tool_output_bytes: "Length of a tool's output.",
   tool_answer_bytes: "What is read of a tool's response. What is longer than `tool_output_bytes` is kept as a file.",
-  tool_upload_bytes: "Length of the files that one tool call sends, in all.",
-  openapi_bytes: "Length of an OpenAPI document.",
-  openapi_operations: "Operations of an OpenAPI document.",
-  openapi_tools: "Operations that one import makes tools of.",
   tool_secrets: "Secret texts of one tool that outputs are searched for.",
   tool_secrets_length: "Characters of these texts of one tool.",
   run_secrets_length: "Characters of these texts of all tools of a run together.",

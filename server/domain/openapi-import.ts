@@ -86,3 +86,12 @@ export interface ImportChoices {
   /** Text before each name. */
   prefix: string;
 }
+
+export const importLimits = {
+  /** Length of a document. */
+  document_bytes: 16 * 1024 * 1024,
+  /** Operations of a document. */
+  operations: 5000,
+  /** Operations of one import that become tools. */
+  tools: 500,
+} as const;

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { limits } from "../../domain/limits.ts";
+import { importLimits } from "../../domain/openapi-import.ts";
 import type { ImportTools, ToolImport } from "../../resources/tools/import/schema.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
@@ -35,8 +35,8 @@ export async function importTools(document: string, { dryRun = false, ...flags }
 
 function readText(path: string): string {
   try {
-    if (statSync(path).size > limits.openapi_bytes)
-      throw usageError(`${path} is larger than ${limits.openapi_bytes} bytes.`);
+    if (statSync(path).size > importLimits.document_bytes)
+      throw usageError(`${path} is larger than ${importLimits.document_bytes} bytes.`);
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     if (error instanceof TypeError) throw usageError(`${path} is not a text in UTF-8.`);

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
-import { limits } from "../../domain/limits.ts";
+import { importLimits } from "../../domain/openapi-import.ts";
 import type { Auth } from "../../http/auth.ts";
 import { parseJsonBody, readBody } from "../../http/json-body.ts";
 import type { BodyReader } from "../../http/operation.ts";
@@ -22,7 +22,7 @@ interface Needs {
 }
 
 /** A document in a JSON string is longer than by itself. */
-const importBytes = 2 * limits.openapi_bytes;
+const importBytes = 2 * importLimits.document_bytes;
 
 const readImport: BodyReader = async (request) => {
   const bytes = await readBody(request, importBytes);

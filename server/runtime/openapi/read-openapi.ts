@@ -1,6 +1,10 @@
 import { upgradeFromTwoToThree } from "@scalar/openapi-upgrader/2.0-to-3.0";
-import { limits } from "../../domain/limits.ts";
-import type { ImportChoices, PlannedDocument, PlannedOperation } from "../../domain/openapi-import.ts";
+import {
+  type ImportChoices,
+  importLimits,
+  type PlannedDocument,
+  type PlannedOperation,
+} from "../../domain/openapi-import.ts";
 import { isObject } from "../../lib/json.ts";
 import { cutText } from "./cut-text.ts";
 import { DocumentError, OperationRefused } from "./document-error.ts";
@@ -113,8 +117,8 @@ function operationsOf(document: Fields): Located[] {
     .filter(([path]) => path.startsWith("/"))
     .flatMap(([path, item]) => ofPath(document, path, item));
   if (found.length === 0) throw new DocumentError("The document has no operations.");
-  if (found.length > limits.openapi_operations)
-    throw new DocumentError(`The document has ${found.length} operations, more than ${limits.openapi_operations}.`);
+  if (found.length > importLimits.operations)
+    throw new DocumentError(`The document has ${found.length} operations, more than ${importLimits.operations}.`);
   return found;
 }
 

@@ -4,6 +4,7 @@ import { httpMethods } from "../../domain/http-request.ts";
 import { limits } from "../../domain/limits.ts";
 import {
   type ImportChoices,
+  importLimits,
   type PlannedDocument,
   type PlannedOperation,
   refusalCodes,
@@ -105,7 +106,7 @@ function openAnswer() {
   function take(batch: unknown): void {
     if (!Array.isArray(batch)) throw new Error("The child's rows are no list.");
     for (const each of batch) {
-      if (operations.length === limits.openapi_operations) throw new Error("The operations are too many.");
+      if (operations.length === importLimits.operations) throw new Error("The operations are too many.");
       if (!Value.Check(Operation, each) || findDangerousKey(each) !== null)
         throw new Error("An operation is none of a document's.");
       operations.push(each as PlannedOperation);

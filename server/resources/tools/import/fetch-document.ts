@@ -1,5 +1,5 @@
 import { AppError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { importLimits } from "../../../domain/openapi-import.ts";
 import type { Environment } from "../../../domain/scope.ts";
 import { checkEgress } from "../../../http/check-egress.ts";
 import { type Egress, EgressError } from "../../../lib/egress.ts";
@@ -18,7 +18,7 @@ export async function fetchDocument(
       signal,
       timeoutMs,
       httpsOnly: environment === "live",
-      maxBytes: limits.openapi_bytes,
+      maxBytes: importLimits.document_bytes,
       maxRedirects: redirectsMax,
       headers: { accept: "application/json, application/yaml, text/yaml, */*" },
     })
@@ -28,7 +28,7 @@ export async function fetchDocument(
       throw notFetched(reasons[error.code] ?? "unreachable", error.message);
     });
   if (response.status !== 200) throw notFetched("bad_status", `Its server answered with ${response.status}.`);
-  if (response.truncated) throw notFetched("too_large", `It has more than ${limits.openapi_bytes} bytes.`);
+  if (response.truncated) throw notFetched("too_large", `It has more than ${importLimits.document_bytes} bytes.`);
   if (response.body.length === 0) throw notFetched("empty", "It has no content.");
   return response.body;
 }

@@ -1,8 +1,13 @@
 import { Value } from "@sinclair/typebox/value";
 import { stopping } from "../../../domain/error-messages.ts";
 import { AppError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
-import type { PlannedOperation, PlannedScheme, PlannedTool, Refusal } from "../../../domain/openapi-import.ts";
+import {
+  importLimits,
+  type PlannedOperation,
+  type PlannedScheme,
+  type PlannedTool,
+  type Refusal,
+} from "../../../domain/openapi-import.ts";
 import { type Environment, nameOf, type Scope } from "../../../domain/scope.ts";
 import type { Viewer } from "../../../http/auth.ts";
 import { fault, invalid, throwIfInvalid } from "../../../http/errors.ts";
@@ -59,8 +64,8 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
       return fetchDocument(url, { egress: egress(environment), environment, signal });
     }
     const bytes = Buffer.from(document ?? "");
-    if (bytes.length > limits.openapi_bytes)
-      throw invalid("document", `Expected at most ${limits.openapi_bytes} bytes.`);
+    if (bytes.length > importLimits.document_bytes)
+      throw invalid("document", `Expected at most ${importLimits.document_bytes} bytes.`);
     return bytes;
   }
 
@@ -158,8 +163,8 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
     }
 
     const chosen = entries.filter((each) => each.isChosen && each.change !== null);
-    if (!dry_run && chosen.length > limits.openapi_tools)
-      throw invalid("operations", `Choose at most ${limits.openapi_tools} operations: these are ${chosen.length}.`);
+    if (!dry_run && chosen.length > importLimits.tools)
+      throw invalid("operations", `Choose at most ${importLimits.tools} operations: these are ${chosen.length}.`);
     const ids = await tools.applyAll(
       scope,
       chosen.flatMap(({ change }) => (change ? [change] : [])),

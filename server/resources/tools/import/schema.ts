@@ -2,8 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import { objectOf } from "../../../domain/api-types/fields.ts";
 import { envelope } from "../../../domain/api-types/schema.ts";
-import { limits } from "../../../domain/limits.ts";
-import { refusalCodes, schemeTypes } from "../../../domain/openapi-import.ts";
+import { importLimits, refusalCodes, schemeTypes } from "../../../domain/openapi-import.ts";
 import * as t from "../../../lib/schema.ts";
 import { addressField } from "../types/fields.ts";
 import { shownMapping } from "../types/http-mapping.ts";
@@ -15,8 +14,8 @@ const outcomes = ["created", "updated", "unchanged"] as const;
 export const ImportTools = t.partial({
   url: t.about("The address of the document. Give this or `document`.", addressField),
   document: t.about(
-    `The document: OpenAPI 3.0 or 3.1, or Swagger 2.0, in JSON or YAML, with at most ${limits.openapi_bytes} bytes.`,
-    Type.String({ minLength: 1, maxLength: limits.openapi_bytes }),
+    `The document: OpenAPI 3.0 or 3.1, or Swagger 2.0, in JSON or YAML, with at most ${importLimits.document_bytes} bytes.`,
+    Type.String({ minLength: 1, maxLength: importLimits.document_bytes }),
   ),
   source: t.about(
     "A name for the document, by which a later import finds the tools of this one. Default: its address, or its title.",
@@ -24,7 +23,7 @@ export const ImportTools = t.partial({
   ),
   operations: t.about(
     "The operations to import: method and path, such as `GET /pets/{id}`, or the `operationId`. Default: all.",
-    Type.Array(Type.String({ minLength: 1, maxLength: 1100 }), { minItems: 1, maxItems: limits.openapi_operations }),
+    Type.Array(Type.String({ minLength: 1, maxLength: 1100 }), { minItems: 1, maxItems: importLimits.operations }),
   ),
   server: t.about(
     "The address of the API. Default: the first server of the document, with the defaults of its variables.",

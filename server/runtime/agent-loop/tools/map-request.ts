@@ -5,8 +5,8 @@ import {
   type RequestMapping,
   type RequestParameter,
   stylesOf,
+  uploadMost_bytes,
 } from "../../../domain/http-request.ts";
-import { limits } from "../../../domain/limits.ts";
 import { ownValue } from "../../../lib/collections.ts";
 import { hasParts } from "../../../lib/json.ts";
 import { mimeTypeOf } from "../../../lib/mime-type.ts";
@@ -108,7 +108,7 @@ async function bodyOf(
     if (value === undefined) return { body: null };
     if (type === "json") return { body: JSON.stringify(value), contentType };
     if (type === "text") return { body: textOf(value), contentType };
-    const file = await fileOf(value, argument, limits.tool_upload_bytes, files);
+    const file = await fileOf(value, argument, uploadMost_bytes, files);
     return "fault" in file ? file : { body: file.bytes, contentType };
   }
   const present = fields.filter(({ argument: name }) => Object.hasOwn(args, name));
@@ -132,7 +132,7 @@ async function multipart(
   // Random, so that no value can contain it.
   const boundary = `runnel-${randomToken()}`;
   const parts: (string | Uint8Array)[] = [];
-  let room: number = limits.tool_upload_bytes;
+  let room: number = uploadMost_bytes;
   for (const { argument, name = argument, file: isFile = false } of fields) {
     const value = ownValue(args, argument);
     if (value === undefined || value === null) continue;
@@ -171,6 +171,6 @@ async function fileOf(value: unknown, argument: string, room: number, files: Fil
   const file = await files.readFile(id, room);
   if (file === "missing") return { fault: `The file ${id} was deleted.`, code: "file_not_found" };
   if (file === "too_large")
-    return { fault: `The files are larger than ${limits.tool_upload_bytes} bytes in total.`, code: "files_too_large" };
+    return { fault: `The files are larger than ${uploadMost_bytes} bytes in total.`, code: "files_too_large" };
   return file;
 }
