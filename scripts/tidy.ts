@@ -31,7 +31,13 @@ const order = [
 ];
 /** The same rule for the folders inside these. Where a folder is not listed its siblings import none of one another. */
 const innerOrders: Record<string, string[][]> = {
-  runtime: [["agent-loop"], ["retrieval", "guardrails", "mcp"], ["models", "sandbox"], ["skills"], ["documents"]],
+  runtime: [
+    ["agent-loop"],
+    ["retrieval", "guardrails", "mcp"],
+    ["models", "sandbox"],
+    ["skills", "openapi"],
+    ["documents"],
+  ],
   storage: [["journal"], ["db", "replication"]],
   domain: [["api-types"], ["*"]],
   resources: [],

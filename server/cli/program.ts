@@ -23,6 +23,7 @@ import { projectsCommand } from "./commands/projects.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { runCommand } from "./commands/run-command.ts";
 import { suiteCommand } from "./commands/suite-command.ts";
+import { toolsCommand } from "./commands/tools-command.ts";
 import type { TopFlags } from "./commands/top.ts";
 import { serveCommand } from "./serve/serve-command.ts";
 import { variableOf, variables } from "./serve/variables.ts";
@@ -73,6 +74,7 @@ function addOthers(program: Command, serve: Command): void {
     .addCommand(runCommand())
     .addCommand(traceCommand())
     .addCommand(suiteCommand())
+    .addCommand(toolsCommand())
     .addCommand(applyCommand())
     .addCommand(exportCommand())
     .addCommand(backupCommand())

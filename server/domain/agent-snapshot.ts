@@ -1,5 +1,6 @@
 import type { Budget } from "./budget-schema.ts";
 import type { FailoverReason } from "./failover.ts";
+import type { RequestMapping } from "./http-request.ts";
 import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 import type { ProviderTool } from "./provider-tools.ts";
 import type { PinnedSkill, SkillOperation } from "./skills.ts";
@@ -42,7 +43,9 @@ export interface HttpCall {
   response: HttpResponseType;
   /** Paths of the fields that the model reads of a JSON response, such as `results.title`; absent: all of it. */
   output_fields?: string[];
-  /** Header values and the signing secret, encrypted with the master key. Decrypted only to make the request. */
+  /** How the arguments become the request. Absent: they are the JSON body, or of GET and HEAD the query. */
+  request?: RequestMapping;
+  /** Header values, fixed query parameters and the signing secret, encrypted with the master key. Decrypted only to make the request. */
   sealed: string;
 }
 

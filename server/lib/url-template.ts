@@ -22,14 +22,27 @@ export function templateFault(url: string): string | null {
 
 type Filled = { url: string; rest: Record<string, unknown> } | { fault: string };
 
-/** Returns the URL with encoded arguments, and the arguments that it does not use. */
-export function fillTemplate(template: string, args: Readonly<Record<string, unknown>>): Filled {
+/**
+ * Returns the URL with encoded arguments, and the arguments that it does not use. `write` encodes an argument that may
+ * be a list or an object; it returns undefined for any other, and null if there is nothing to write.
+ */
+export function fillTemplate(
+  template: string,
+  args: Readonly<Record<string, unknown>>,
+  write: (name: string, value: unknown) => string | null | undefined = () => undefined,
+): Filled {
   const names = namesIn(template);
   const values = new Map<string, string>();
   for (const name of names) {
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
     if (value === undefined || value === null || value === "")
       return { fault: `The tool's URL needs the argument ${name}.` };
+    const written = write(name, value);
+    if (written === null) return { fault: `The tool's URL needs the argument ${name}, which is empty.` };
+    if (written !== undefined) {
+      values.set(name, written);
+      continue;
+    }
     if (!isExactNumber(value) && !["string", "number", "boolean"].includes(typeof value))
       return { fault: `The argument ${name} stands in the tool's URL: a text, a number or a boolean.` };
     const text = isExactNumber(value) ? value.rawJSON : String(value);

@@ -122,6 +122,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     },
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
+    made_file: (head, { reference }) => files.store.madeBy(head, head.run_id, reference),
     skill_files: (scope, { skill_id, version }) => skills.store.filesOf(scope, skill_id, version),
     read_skill_file(scope, { skill_id, version, path, start, length }) {
       const part = skills.store.part(scope, skill_id, version, path, start, length);
@@ -178,7 +179,16 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     orphanedRuns: lost,
     onEarlyMessages: db.write.leaving,
   });
-  const toolTries = createToolTests({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
+  const toolTries = createToolTests({
+    db,
+    answerers,
+    outputs: files.outputs,
+    secretsOf,
+    policyOf,
+    fileOf: files.store.anyFile,
+    log,
+    now,
+  });
   const refreshTools: NewRunOptions["refreshTools"] = (viewer, agentId, overrides, version, key) =>
     tools.store.refreshStale(viewer, agents.store.toolIds(viewer, agentId, overrides, version, key));
   const service = createRunService({

@@ -199,6 +199,7 @@ async function tools(ask: Ask, server_url: string): Promise<void> {
   const source = "(args) => args.a + args.b";
   const tool = await ask("post", "tools.create", "/tools", { name: "add", type: "code", source });
   await ask("put", "tools.sync", "/tools/by-name/add", { type: "code", source });
+  await ask("post", "tools.import", "/tools/import", { document: petDocument, dry_run: true });
   await ask("get", "tools.list", "/tools");
   await ask("get", "tools.retrieve", `/tools/${tool.id}`);
   await ask("patch", "tools.update", `/tools/${tool.id}`, { description: "Adds two numbers." });
@@ -229,6 +230,17 @@ async function tools(ask: Ask, server_url: string): Promise<void> {
   await ask("get", "secrets.retrieve", "/secrets/WEATHER_KEY");
   await ask("delete", "secrets.delete", "/secrets/WEATHER_KEY");
 }
+
+const petDocument = `openapi: 3.1.0
+info: {title: Pets, version: "1"}
+servers: [{url: "https://api.example.com/v1"}]
+paths:
+  /pets/{id}:
+    get:
+      operationId: getPet
+      summary: Returns a pet
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+`;
 
 /** Creates, reads, changes and deletes a snippet. */
 async function snippets(ask: Ask): Promise<void> {

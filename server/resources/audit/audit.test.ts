@@ -46,6 +46,9 @@ async function newChatPage(client: Client): Promise<{ path: string; target: stri
   await server.send("PUT", path, chatPage, bearer(client));
   return { path, target };
 }
+/** An OpenAPI document whose only operation has this description. */
+const documentOf = (description: string): string =>
+  JSON.stringify({ openapi: "3.1.0", servers: [{ url: nobody }], paths: { "/pets": { get: { description } } } });
 const headers = { "X-Secret": secret };
 /** Address without a listener. */
 const nobody = "http://127.0.0.1:65535/";
@@ -191,6 +194,15 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     body: { instructions: secret, model: "test/echo" },
     action: "agent.updated",
   }),
+  "POST /v1/tools/import": async (client) => {
+    const before = await client.post("/v1/tools/import", { document: documentOf("before") });
+    return {
+      target: before.body.operations[0].tool_id,
+      path: "/v1/tools/import",
+      body: { document: documentOf(secret) },
+      action: "tool.updated",
+    };
+  },
   "PUT /v1/tools/by-name/:name": async (client) => ({
     target: await made(client, "tools", { name: "look_up" }),
     path: "/v1/tools/by-name/look_up",

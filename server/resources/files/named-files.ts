@@ -82,6 +82,14 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: FileB
       return { filename: row.filename, bytes: row.bytes, part: Buffer.concat([...content.read({ start, end })]) };
     },
 
+    /** A file that this run made, by its id; null if it made none of this id. */
+    madeBy(scope: Scope, runId: string, id: string): { file_id: string } | null {
+      return rows.known(scope, id)?.run_id === runId ? { file_id: id } : null;
+    },
+
+    /** Any file of the project and environment, by its id; null if there is none. */
+    anyFile: (scope: Scope, id: string): { file_id: string } | null => (rows.known(scope, id) ? { file_id: id } : null),
+
     /** Facts about the named files. Throws for unknown ones, naming the parameter of each. */
     facts(viewer: Viewer, ids: readonly string[], param = "file_ids"): FileFacts[] {
       const found = ids.map((id) => rows.seen(viewer, id));

@@ -5,7 +5,7 @@ import type { Author } from "../../storage/db/audit.ts";
 import * as all from "./catalog/all.ts";
 import type { CatalogEntry, CatalogSetting } from "./catalog/catalog-entry.ts";
 import type { AddFromCatalog, CatalogItem } from "./catalog/schema.ts";
-import type { CreateTool, Tool } from "./schema.ts";
+import type { Tool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 
 const entries: ReadonlyMap<string, CatalogEntry> = new Map(Object.entries(all));
@@ -39,7 +39,7 @@ function itemOf(name: string, { title, description, settings, tools }: CatalogEn
 
 /** Creates the tools of an entry, all or none. Throws `name_taken` if the project has a tool of such a name. */
 export async function addFromCatalog(
-  tools: Pick<ToolStore, "create" | "get" | "remove" | "hasName">,
+  tools: Pick<ToolStore, "applyAll" | "get" | "hasName">,
   author: Author & Viewer,
   name: string,
   { settings = {}, prefix = "" }: AddFromCatalog,
@@ -56,26 +56,14 @@ export async function addFromCatalog(
     throw new AppError("name_taken", `There is a tool ${taken.name} already. Choose another prefix, or delete it.`, {
       param: "prefix",
     });
-  return createAll(tools, author, entry, inputs);
-}
-
-/** Takes back what was created before a failure, such as an address that is not allowed. */
-async function createAll(
-  tools: Pick<ToolStore, "create" | "get" | "remove">,
-  author: Author & Viewer,
-  entry: CatalogEntry,
-  inputs: readonly CreateTool[],
-): Promise<Tool[]> {
-  const created: Tool[] = [];
   try {
-    for (const input of inputs) {
-      const { id } = await tools.create(author, input);
-      // Read again without the signing secret, because the receivers are servers of others, which verify no signature.
-      created.push(tools.get(author, id));
-    }
-    return created;
+    const ids = await tools.applyAll(
+      author,
+      inputs.map((create) => ({ create })),
+      false,
+    );
+    return ids.map((id) => tools.get(author, id));
   } catch (error) {
-    for (const { id } of created) await tools.remove(author, id);
     throw error instanceof AppError ? blameSetting(error, entry) : error;
   }
 }

@@ -30,16 +30,26 @@ export function checkOrigin(input: UpdateTool, kind: ToolKind, before: Definitio
   const { sends } = kind;
   const to = sends && input[sends.field];
   if (!sends || to === undefined) return;
-  const { address: from, header_names } = sends.to(before);
-  if (header_names.length === 0) return;
+  const { address: from, header_names, query_names = [] } = sends.to(before);
   if (originOf(to) === originOf(from)) return;
-  const secrets = secretsIn(input, kind);
-  const what =
-    sends.secretField === "password" ? "password again, since it was" : "headers again, since their values were";
+  requireAnew(kind, header_names, secretsIn(input, kind), sends.secretField);
+  requireAnew(kind, query_names, input.query, "query");
+}
+
+function requireAnew(
+  kind: ToolKind,
+  stored: readonly string[],
+  given: Record<string, string> | undefined,
+  param: "headers" | "password" | "query",
+): void {
+  if (stored.length === 0) return;
+  const what = param === "password" ? "password again, since it was" : `${param} again, since their values were`;
   const message = `The URL has a new origin: send the ${what} meant for the old one.`;
-  if (!secrets) throw invalid(sends.secretField, message, "required");
-  const maskedNames = Object.keys(secrets).filter((name) => secrets[name] === mask);
-  throwIfInvalid(maskedNames.map((name) => fault(paramOf(kind, name), message)));
+  if (!given) throw invalid(param, message, "required");
+  const maskedNames = Object.keys(given).filter((name) => given[name] === mask);
+  throwIfInvalid(
+    maskedNames.map((name) => fault(param === "query" ? `query.${name}` : paramOf(kind, name), message)),
+  );
 }
 
 // The URL class gives the origin "null" for every `stdio:` address.
@@ -55,13 +65,13 @@ export function secretFaults(
   const { sends } = kind;
   const known = before && sends ? sends.to(before).header_names : [];
   const faults = Object.entries(headers).flatMap(([name, value]) => {
-    const messages: string[] = [];
     // The tool's own value would be overwritten.
-    if (sends?.ownHeaders.includes(name.toLowerCase())) messages.push("The server sets this header on every call.");
-    if (hasBrokenReference(value)) messages.push("Write a secret as {{secret.NAME}}, without spaces.");
-    for (const secret of referencesIn(value)) if (!hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
-    if (value === mask && !known.includes(name)) messages.push("There is no value to keep.");
-    return messages.map((message) => fault(paramOf(kind, name), message));
+    const isOwn = sends?.ownHeaders.includes(name.toLowerCase());
+    const param = paramOf(kind, name);
+    return [
+      ...(isOwn ? [fault(param, "The server sets this header on every call.")] : []),
+      ...valueFaults(param, value, known.includes(name), hasSecret),
+    ];
   });
   if (sends?.secretField === "password") return faults;
   try {
@@ -71,4 +81,25 @@ export function secretFaults(
     faults.push(fault("headers", error.message));
   }
   return faults;
+}
+
+/** Faults of a tool's query parameters; `before` is null for a new tool. */
+export function queryFaults(
+  query: Record<string, string>,
+  { sends }: ToolKind,
+  before: Definition | null,
+  { hasSecret }: Pick<Known, "hasSecret">,
+): Fault[] {
+  const known = (before && sends?.to(before).query_names) ?? [];
+  return Object.entries(query).flatMap(([name, value]) =>
+    valueFaults(`query.${name}`, value, known.includes(name), hasSecret),
+  );
+}
+
+function valueFaults(param: string, value: string, isKnown: boolean, hasSecret: Known["hasSecret"]): Fault[] {
+  const messages: string[] = [];
+  if (hasBrokenReference(value)) messages.push("Write a secret as {{secret.NAME}}, without spaces.");
+  for (const secret of referencesIn(value)) if (!hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
+  if (value === mask && !isKnown) messages.push("There is no value to keep.");
+  return messages.map((message) => fault(param, message));
 }

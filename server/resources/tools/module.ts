@@ -6,9 +6,11 @@ import type { ToolSecrets } from "../../runtime/agent-loop/messages.ts";
 import { createMcpClient } from "../../runtime/mcp/client.ts";
 import { readStdioServers } from "../../runtime/mcp/stdio-config.ts";
 import { createStdioServers } from "../../runtime/mcp/stdio-servers.ts";
+import { createOpenApiReader } from "../../runtime/sandbox/openapi-reader.ts";
 import type { FilesModule } from "../files/module.ts";
 import type { AgentResolver } from "../labels/module.ts";
 import type { SecretsModule } from "../secrets/module.ts";
+import { createToolImport } from "./import/import.ts";
 import type { ListTools } from "./mcp-lists.ts";
 import { toolRoutes, toolTestRoutes } from "./routes.ts";
 import { openToolSecrets, resolveToolSecrets, sealedOf } from "./secrets.ts";
@@ -48,6 +50,8 @@ export function createToolsModule({ base, secrets, files, hasAgent, resolver }: 
     resolveAgent: resolver.resolve,
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),
   });
+  const reader = createOpenApiReader({ level: sandbox.level });
+  const importTools = createToolImport({ tools, reader, egress, hasSecret: secrets.store.has });
   const openSecrets = (scope: Scope, toolId: string, sealed: string) =>
     resolveToolSecrets(openToolSecrets(seal, scope, toolId, sealed), (name) => secrets.store.value(scope, name));
 
@@ -62,7 +66,7 @@ export function createToolsModule({ base, secrets, files, hasAgent, resolver }: 
   }
 
   return {
-    routes: (auth) => [toolRoutes({ auth, tools })],
+    routes: (auth) => [toolRoutes({ auth, tools, importTools })],
     store: tools,
     openSecrets,
     /** Headers of a model's requests with the current values of the secrets that they name. */
@@ -76,7 +80,10 @@ export function createToolsModule({ base, secrets, files, hasAgent, resolver }: 
           return sealed === null ? [] : [[tool.id, secretsNow(scope, tool, sealed)]];
         }),
       ),
-    stop: stdio.close,
+    stop() {
+      reader.stop();
+      return stdio.close();
+    },
   } satisfies Module;
 }
 

@@ -1,13 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
+import { importLimits } from "../../domain/openapi-import.ts";
 import type { Auth } from "../../http/auth.ts";
+import { parseJsonBody, readBody } from "../../http/json-body.ts";
+import type { BodyReader } from "../../http/operation.ts";
 import { listQuery, readPage, toList } from "../../http/page.ts";
 import { EmptyBody, pathOf, pathWith } from "../../http/schemas.ts";
 import { dryRunQuery, isDryRun, nameParams, namePath } from "../../http/set-by-name.ts";
 import * as t from "../../lib/schema.ts";
 import { AddFromCatalog, CatalogItem } from "./catalog/schema.ts";
 import { addFromCatalog, catalogItems } from "./catalog.ts";
+import type { createToolImport } from "./import/import.ts";
+import { ImportTools, ToolImport } from "./import/schema.ts";
 import { CreateTool, SyncTool, TestTool, Tool, ToolSync, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
@@ -15,7 +20,21 @@ import type { createToolTest } from "./test-call.ts";
 const params = pathOf("tool");
 const catalogPath = { name: t.about("The name of the entry.", t.text) };
 
-export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
+interface Needs {
+  auth: Auth;
+  tools: ToolStore;
+  importTools: ReturnType<typeof createToolImport>;
+}
+
+/** A document in a JSON string is longer than by itself. */
+const importBytes = 2 * importLimits.document_bytes;
+
+const readImport: BodyReader = async (request) => {
+  const bytes = await readBody(request, importBytes);
+  return { bytes, parse: () => parseJsonBody(bytes, request.headers) };
+};
+
+export const toolRoutes = ({ auth, tools, importTools }: Needs) =>
   new Elysia({ prefix: "/tools", tags: ["Tools"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await tools.create(principal, body)), {
@@ -36,6 +55,17 @@ export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
         query: { ...listQuery, ...toolFilters },
         returns: listOf(Tool),
       },
+    })
+    .post("/import", ({ principal, body, request }) => importTools(principal, body, request.signal), {
+      operation: {
+        id: "tools.import",
+        summary: "Import the operations of an OpenAPI document as tools",
+        needs: "admin",
+        read: readImport,
+        returns: ToolImport,
+        errors: ["url_not_allowed", "url_not_fetched", "name_taken", "unsupported_media_type"],
+      },
+      body: ImportTools,
     })
     .put(
       "/by-name/:name",

@@ -6,9 +6,11 @@ import type { Seal } from "../../lib/seal.ts";
 import type { ToolSecrets } from "../../runtime/agent-loop/messages.ts";
 import { secretsFault, tooManySecrets } from "../../runtime/agent-loop/tools/secret-texts.ts";
 
-/** Encrypted part of a tool: its headers (e-mail: its password) as written, and its signing secret (if it has one). */
+/** Encrypted part of a tool: its headers (e-mail: its password) and query as written, and its signing secret, if any. */
 interface SealedSecrets {
   headers: Record<string, string>;
+  /** Absent: none. */
+  query?: Record<string, string>;
   signing_secret: string;
 }
 
@@ -28,18 +30,22 @@ export const openToolSecrets = (seal: Seal, scope: Scope, toolId: string, sealed
 
 /** Resolves the headers' references to current values. If they are too many or too long, only reports that. */
 export function resolveToolSecrets(
-  { headers, signing_secret }: SealedSecrets,
+  { headers, query = {}, signing_secret }: SealedSecrets,
   read: (name: string) => string | null,
 ): ToolSecrets {
-  const names = [...new Set(Object.values(headers).flatMap(referencesIn))];
+  const all = [...Object.values(headers), ...Object.values(query)];
+  const names = [...new Set(all.flatMap(referencesIn))];
   const found = names.map((name) => [name, read(name)] as const);
   const values = Object.fromEntries(found.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
   const tooMany: ToolSecrets = { headers: {}, signing_secret, fault: tooManySecrets };
   // Checked before replacing: a long value may be referenced many times in every header.
-  const length = Object.values(headers).reduce((sum, text) => sum + lengthWithValues(text, values), 0);
+  const length = all.reduce((sum, text) => sum + lengthWithValues(text, values), 0);
   if (length > limits.tool_secrets_length) return tooMany;
+  const resolved = (texts: Record<string, string>) =>
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, withValues(text, values)]));
   const secrets: ToolSecrets = {
-    headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, withValues(text, values)])),
+    headers: resolved(headers),
+    ...(Object.keys(query).length > 0 && { query: resolved(query) }),
     signing_secret,
     ...(names.length > 0 && {
       named: { values: Object.values(values), missing: names.filter((name) => !Object.hasOwn(values, name)) },

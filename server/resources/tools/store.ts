@@ -4,6 +4,7 @@ import { type ToolSnapshot, type ToolType, toolTypes } from "../../domain/agent-
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
+import type { OpenApiOrigin } from "../../domain/http-request.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
@@ -11,23 +12,25 @@ import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { writeOrTry } from "../../http/set-by-name.ts";
 import { createNameValidator } from "../../http/validate-name.ts";
+import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { Egress } from "../../lib/egress.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { tools } from "../../storage/db/schema.ts";
-import { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
 import { checkAddress } from "./address.ts";
 import { changed, parametersOf } from "./definition.ts";
-import { checkOrigin, secretFaults, secretsIn, unmasked } from "./headers.ts";
+import { checkOrigin, queryFaults, secretFaults, secretsIn, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, SyncTool, ToolSync, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { freeName, mcpSnapshot, type PinnedTools, pinTools, snapshotOf } from "./snapshots.ts";
+import { masked } from "./types/fields.ts";
 import { offered } from "./types/mcp.ts";
-import { commonFields, type Definition, type Known, type Listing, type ToolInput } from "./types/tool-kind.ts";
+import { commonFields, type Definition, type Known, type Listing, type ToolInput, type ToolKind } from "./types/tool-kind.ts";
 import { toolKinds, typeFields } from "./types/tool-kinds.ts";
 
 interface ToolStoreOptions extends StoreBase {
@@ -52,6 +55,12 @@ type ResolveAgent = (
   viewer: Viewer,
   reference: { agent_id: string; version?: number | null; label?: string | null },
 ) => AgentChoice;
+
+/** Fixed headers and query parameters of a tool. */
+type Given = { headers?: Record<string, string>; query?: Record<string, string> };
+
+/** A new tool, or changed fields of one; `openapi` if it is imported. */
+export type ToolChange = { openapi?: OpenApiOrigin } & ({ create: CreateTool } | { update: string; input: UpdateTool });
 
 export type ToolStore = ReturnType<typeof createToolStore>;
 
@@ -86,8 +95,8 @@ export function createToolStore(options: ToolStoreOptions) {
     sandboxLevel: type === "code" ? await options.sandboxLevel() : "off",
   });
 
-  const requireFewSecrets = (scope: Scope, headers: Record<string, string>): void => {
-    const { fault: secretsFault } = resolveToolSecrets({ headers, signing_secret: "" }, (name) =>
+  const requireFewSecrets = (scope: Scope, { headers = {}, query = {} }: Given): void => {
+    const { fault: secretsFault } = resolveToolSecrets({ headers, query, signing_secret: "" }, (name) =>
       options.secrets.value(scope, name),
     );
     if (secretsFault) throw invalid("headers", secretsFault);
@@ -113,6 +122,11 @@ export function createToolStore(options: ToolStoreOptions) {
     };
   }
 
+  const selectAll = db.sqlite.query<Record<string, unknown>, [string, string]>(
+    `SELECT ${columnsOf(tools)} FROM tools WHERE project_id = ? AND environment = ?`,
+  );
+  const readRow = createReader(tools);
+
   const selectNamed = db.sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
   );
@@ -121,25 +135,34 @@ export function createToolStore(options: ToolStoreOptions) {
 
   /** The response is the only place that shows the signing secret. */
   async function add(scope: Author & Viewer, given: CreateTool, isDry: boolean) {
+    const { id, type, signing_secret, insert } = await prepareNew(scope, given);
+    const added = await writeOrTry(db.write, isDry, insert);
+    if (isDry) return added;
+    if (type === "mcp") await relistIfPossible(scope, id);
+    return { ...serializeTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
+  }
+
+  /** Checks a new tool. `insert` stores it, within a write. */
+  async function prepareNew(scope: Author & Viewer, given: CreateTool, openapi?: OpenApiOrigin) {
     const type = given.type ?? (given.url === undefined ? "client" : "http");
     const input = withAgent(scope, given, type, null);
     checkTool(input, type, null, await known(scope, type));
-    const secrets = secretsIn(input, toolKinds[type]) ?? {};
-    requireFewSecrets(scope, secrets);
+    const { headers = {}, query } = secretsOf(input, toolKinds[type]);
+    requireFewSecrets(scope, { headers, query });
     await checkAddress(input, egress(scope.environment), scope.environment);
     const [id, at] = [newId("tool", now()), now()];
     const { sends } = toolKinds[type];
     const signing_secret = sends?.signed ? newSigningSecret() : null;
     const sealed = sends
-      ? sealToolSecrets(seal, scope, id, { headers: secrets, signing_secret: signing_secret ?? "" })
+      ? sealToolSecrets(seal, scope, id, { headers, ...(query && { query }), signing_secret: signing_secret ?? "" })
       : "";
-    const added = await writeOrTry(db.write, isDry, () => {
+    const insert = () => {
       requireFreeName(scope, input.name, null);
       rows.insert(scope, {
         id,
         name: input.name,
         type,
-        definition: changed(input, type, null),
+        definition: changed({ ...input, ...(openapi && { openapi }) }, type, null),
         sealed,
         metadata: input.metadata ?? {},
         created_at_ms: at,
@@ -147,10 +170,8 @@ export function createToolStore(options: ToolStoreOptions) {
       });
       audit.note(scope, "tool.created", id, { name: input.name, type });
       return serializeTool(find(scope, id));
-    });
-    if (isDry) return added;
-    if (type === "mcp") await relistIfPossible(scope, id);
-    return { ...serializeTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
+    };
+    return { id, type, signing_secret, insert };
   }
 
   /**
@@ -177,9 +198,12 @@ export function createToolStore(options: ToolStoreOptions) {
     if (type !== before.type) throw invalid("type", `The tool is of the type ${before.type}, which cannot be changed.`);
     const input = withAgent(scope, others, type, null);
     const kind = toolKinds[type];
-    const headers = "headers" in kind.fields ? { headers: input.headers ?? {} } : {};
-    const password = "password" in kind.fields ? { password: input.password ?? "" } : {};
-    const whole = { ...input, ...headers, ...password };
+    const whole = {
+      ...input,
+      ...("headers" in kind.fields && { headers: input.headers ?? {} }),
+      ...("query" in kind.fields && { query: input.query ?? {} }),
+      ...("password" in kind.fields && { password: input.password ?? "" }),
+    };
     checkTool(whole, type, definitionOf(before), await known(scope, type));
     // A new tool needs fields that a changed one may leave out.
     throwIfInvalid(kind.faults(input, null, await known(scope, type)));
@@ -189,12 +213,13 @@ export function createToolStore(options: ToolStoreOptions) {
       checkOrigin(whole, kind, definitionOf(row));
       const { metadata = {} } = input;
       const shown: Record<string, unknown> = serializeTool(row);
-      const after = { ...row, definition: withListing(changed(whole, type, null), row), metadata };
+      const after = { ...row, definition: kept(changed(whole, type, null), row), metadata };
       const next: Record<string, unknown> = serializeTool(after);
       const differing = fieldsOfTool(type).filter((field) => !Bun.deepEquals(shown[field], next[field]));
-      const sealed = kind.sends ? withSecrets(row, secretsIn(whole, kind) ?? {}) : row.sealed;
-      const secretField = kind.sends?.secretField;
-      if (secretField && !differing.includes(secretField) && !hasSameSecrets(row, sealed)) differing.push(secretField);
+      const sealed = kind.sends
+        ? withSecrets(row, { headers: {}, query: {}, ...secretsOf(whole, kind) })
+        : row.sealed;
+      if (kind.sends) differing.push(...changedSecrets(row, sealed).filter((name) => !differing.includes(name)));
       if (differing.length === 0) return differing;
       rows.update(scope, id, { definition: after.definition, sealed, metadata, updated_at_ms: now() });
       audit.note(scope, "tool.updated", id, { name: row.name, changes: differing });
@@ -205,43 +230,99 @@ export function createToolStore(options: ToolStoreOptions) {
     return changes;
   }
 
-  const hasSameSecrets = (row: Row, sealed: string): boolean =>
-    Bun.deepEquals(
-      openToolSecrets(seal, row, row.id, row.sealed).headers,
-      openToolSecrets(seal, row, row.id, sealed).headers,
-    );
+  /** Returns which fields have other values, which are shown to nobody. */
+  function changedSecrets(row: Row, sealed: string): string[] {
+    const before = openToolSecrets(seal, row, row.id, row.sealed);
+    const after = openToolSecrets(seal, row, row.id, sealed);
+    const field = toolKinds[row.type].sends?.secretField ?? "headers";
+    return [
+      ...(Bun.deepEquals(before.headers, after.headers) ? [] : [field]),
+      ...(Bun.deepEquals(before.query ?? {}, after.query ?? {}) ? [] : ["query"]),
+    ];
+  }
 
   async function update(scope: Author & Viewer, id: string, given: UpdateTool) {
+    const { type, input, change } = await prepareChange(scope, id, given);
+    await db.write(change);
+    if (type === "mcp" && changesList.some((name) => input[name] !== undefined)) await relistIfPossible(scope, id);
+    return serializeTool(find(scope, id));
+  }
+
+  /** Checks a change. `change` stores it, within a write. */
+  async function prepareChange(scope: Author & Viewer, id: string, given: UpdateTool, openapi?: OpenApiOrigin) {
     const before = find(scope, id);
     const input = withAgent(scope, given, before.type, definitionOf(before));
     checkTool(input, before.type, definitionOf(before), await known(scope, before.type));
     await checkAddress(input, egress(scope.environment), scope.environment);
-    await db.write(() => {
+    const change = () => {
       const row = find(scope, id); // Read again: another request may have changed it during the DNS lookup.
       checkOrigin(input, toolKinds[row.type], definitionOf(row));
       if (input.name !== undefined) requireFreeName(scope, input.name, id);
       const { name } = rows.update(scope, id, {
         name: input.name,
-        definition: changed(input, row.type, definitionOf(row)),
-        sealed: sealedAgain(row, secretsIn(input, toolKinds[row.type])),
+        definition: changed({ ...input, ...(openapi && { openapi }) }, row.type, definitionOf(row)),
+        sealed: sealedAgain(row, secretsOf(input, toolKinds[row.type])),
         metadata: input.metadata,
         updated_at_ms: now(),
       });
       audit.note(scope, "tool.updated", id, { name, changes: Object.keys(input) });
-    });
-    if (before.type === "mcp" && changesList.some((name) => input[name] !== undefined))
-      await relistIfPossible(scope, id);
-    return serializeTool(find(scope, id));
+    };
+    return { type: before.type, input, change };
   }
 
-  const sealedAgain = (row: Row, secrets: Record<string, string> | undefined): string | undefined =>
-    secrets && withSecrets(row, secrets);
+  const sealedAgain = (row: Row, given: Given): string | undefined =>
+    given.headers || given.query ? withSecrets(row, given) : undefined;
 
-  function withSecrets(row: Row, secrets: Record<string, string>): string {
+  /** Checks these changes and stores all of them, or none. Returns the ids in their order. */
+  async function applyAll(scope: Author & Viewer, changes: readonly ToolChange[], isDry: boolean): Promise<string[]> {
+    const rest = createYielder();
+    const prepared: { id: string; store: () => unknown }[] = [];
+    for (const each of changes) {
+      await rest();
+      if ("create" in each) {
+        const { id, insert } = await prepareNew(scope, each.create, each.openapi);
+        prepared.push({ id, store: insert });
+      } else {
+        const { change } = await prepareChange(scope, each.update, each.input, each.openapi);
+        prepared.push({ id: each.update, store: change });
+      }
+    }
+    if (prepared.length === 0) return [];
+    return writeOrTry(db.write, isDry, () => {
+      for (const { store } of prepared) store();
+      return prepared.map(({ id }) => id);
+    });
+  }
+
+  /**
+   * Returns which of these headers and query parameters the tool does not have, and the input that sets them. A tool
+   * that moves to another server needs all of them again.
+   */
+  function valuesDiffer(row: Row, given: Required<Given>, isMoved: boolean) {
+    const stored = openToolSecrets(seal, row, row.id, row.sealed);
+    const names = (["headers", "query"] as const).filter((part) =>
+      Object.entries(given[part]).some(([name, value]) => stored[part]?.[name] !== value),
+    );
+    const input: Given = {};
+    const sent = isMoved
+      ? (["headers", "query"] as const).filter((part) => Object.keys(given[part]).length > 0)
+      : names;
+    for (const part of sent) input[part] = { ...masked(Object.keys(stored[part] ?? {})), ...given[part] };
+    return { names, input };
+  }
+
+  /** Seals the given headers and query parameters; those that are absent stay. */
+  function withSecrets(row: Row, given: Given): string {
     const before = openToolSecrets(seal, row, row.id, row.sealed);
-    const after = unmasked(secrets, before.headers);
-    requireFewSecrets(row, after);
-    return sealToolSecrets(seal, row, row.id, { ...before, headers: after });
+    const headers = given.headers ? unmasked(given.headers, before.headers) : before.headers;
+    const query = given.query ? unmasked(given.query, before.query ?? {}) : (before.query ?? {});
+    requireFewSecrets(row, { headers, query });
+    const { query: _, ...others } = before;
+    return sealToolSecrets(seal, row, row.id, {
+      ...others,
+      headers,
+      ...(Object.keys(query).length > 0 && { query }),
+    });
   }
 
   /** Requests an MCP server's tools and stores them; `within` is called inside the write. */
@@ -296,6 +377,10 @@ export function createToolStore(options: ToolStoreOptions) {
     /** True if the scope has a tool of this name. */
     hasName: (scope: Scope, name: string): boolean =>
       selectNamed.get(scope.project_id, scope.environment, name) !== null,
+    applyAll,
+    valuesDiffer,
+    /** All tools of a project and environment. */
+    allRows: (scope: Scope): Row[] => selectAll.all(scope.project_id, scope.environment).map(readRow),
     get: (scope: Scope, id: string) => serializeTool(find(scope, id)),
     list: (scope: Scope, page: Page) => listPage(db, { table: tools, kind: "tool", scope, page }, serializeTool),
     /** Deletes a tool, also from its agents; runs keep the snapshot that they pinned. */
@@ -334,9 +419,13 @@ export function createToolStore(options: ToolStoreOptions) {
   };
 }
 
-/** Keeps the tools that an MCP server has listed, which are no part of what a client gives. */
-const withListing = (definition: Definition, row: Row): Definition =>
-  definition.mcp ? { ...definition, mcp: { ...definition.mcp, listing: serverOf(row).listing } } : definition;
+/** Keeps what is no part of what a client gives: the tools that an MCP server has listed, and the origin of an import. */
+function kept(definition: Definition, row: Row): Definition {
+  const { http, mcp } = definition;
+  const openapi = definitionOf(row).http?.openapi;
+  if (http && openapi) return { ...definition, http: { ...http, openapi } };
+  return mcp ? { ...definition, mcp: { ...mcp, listing: serverOf(row).listing } } : definition;
+}
 
 /** Names of the fields that a client can set on a tool of this type. */
 const fieldsOfTool = (type: ToolType): string[] =>
@@ -354,9 +443,16 @@ function checkTool(input: UpdateTool, type: ToolType, before: Definition | null,
   const faults = [...strangeFieldFaults(input, type), ...kind.faults(input, before, known)];
   if (typeof input.approval === "object")
     for (const message of checkSchema(input.approval.when)) faults.push(fault("approval.when", `${message}.`));
-  const secrets = secretsIn(input, kind);
-  if (secrets) faults.push(...secretFaults(secrets, kind, before, known));
+  const { headers } = secretsOf(input, kind);
+  if (headers) faults.push(...secretFaults(headers, kind, before, known));
+  if (input.query) faults.push(...queryFaults(input.query, kind, before, known));
   throwIfInvalid(faults);
+}
+
+/** Returns the values that are sealed: headers, or the password in their place, and the query. Absent ones stay. */
+function secretsOf(input: ToolInput, kind: ToolKind): Given {
+  const headers = secretsIn(input, kind);
+  return { ...(headers && { headers }), ...(input.query && { query: input.query }) };
 }
 
 /** Refuses fields of other types: if they were ignored, clients would think that they apply. */

@@ -30,6 +30,7 @@ export function createToolTests({
   outputs,
   secretsOf,
   policyOf,
+  fileOf,
   log,
   now,
 }: {
@@ -38,12 +39,16 @@ export function createToolTests({
   outputs: Outputs;
   secretsOf(scope: Scope, tools: readonly ToolSnapshot[]): RunStart["secrets"];
   policyOf(environment: Scope["environment"]): EgressPolicy;
+  /** Returns the file of this id, or null. */
+  fileOf(scope: Scope, id: string): { file_id: string } | null;
   log: Log;
   now: () => number;
 }) {
   // A test has no run that could wait for a later callback.
   const unusedCallback = () => ({ url: "https://callback.invalid/", expires_at: timestamp(now()) });
-  const answer = createWorkerRpc({ ...answerers, callback: unusedCallback });
+  // Its caller may name any file of the project.
+  const anyFile: RpcHandlers["made_file"] = (scope, { reference }) => fileOf(scope, reference);
+  const answer = createWorkerRpc({ ...answerers, callback: unusedCallback, made_file: anyFile });
   const tests = new Map<number, ToolTest>();
   const workers = new WorkerSupervisor({ threads: workerThread, most: 1, isStanding: false, log, onMessage, onExit });
   let count = 0;

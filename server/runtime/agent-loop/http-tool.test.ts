@@ -13,14 +13,16 @@ import type { ToolResult } from "./tools/tool-result.ts";
 
 type Handler = (request: Request, body: string) => Response | Promise<Response>;
 
-let seen: { request: Request; url: string; body: string }[] = [];
+let seen: { request: Request; headers: Headers; url: string; body: string }[] = [];
 let handle: Handler;
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   async fetch(request) {
+    // Copied now: those of a request without a body are gone once it was answered.
+    const headers = new Headers(request.headers);
     const body = await request.text();
-    seen.push({ request, url: request.url, body });
+    seen.push({ request, headers, url: request.url, body });
     return handle(request, body);
   },
 });
@@ -43,9 +45,22 @@ interface Setting {
   signal?: AbortSignal;
   named?: ToolSecrets["named"];
   hidden?: string[];
+  query?: Record<string, string>;
+  files?: Record<string, { name: string; text: string; isMade?: boolean }>;
 }
 
-function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal, named, hidden = [] }: Setting = {}) {
+function run({
+  http = {},
+  tool = {},
+  headers = {},
+  query,
+  files = {},
+  args,
+  loopback = true,
+  signal,
+  named,
+  hidden = [],
+}: Setting = {}) {
   const snapshot = httpTool("t", url, tool);
   const egress = createEgress({ allow: [], loopback });
   return runHttpTool(
@@ -58,13 +73,22 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
         throw new Error("Nobody searches.");
       },
       recorded: Promise.resolve(),
-      secrets: async () => ({ headers, signing_secret, named }),
+      secrets: async () => ({ headers, ...(query && { query }), signing_secret, named }),
       hidden: () => hidden,
       egress,
-      ask: () => Promise.reject(new Error("An HTTP tool asks nothing.")),
+      ask: (async (of: string, { reference }: { reference: string }) => {
+        if (of !== "made_file") throw new Error("An HTTP tool asks nothing else.");
+        return files[reference]?.isMade ? { file_id: reference } : null;
+      }) as never,
       keepFile: () => Promise.reject(new Error("An HTTP tool keeps nothing.")),
-      readFile: async () => "missing",
-      fileIds: [],
+      readFile: async (id, most) => {
+        const file = files[id];
+        if (!file) return "missing";
+        return file.text.length > most
+          ? "too_large"
+          : { name: file.name, bytes: Uint8Array.from(Buffer.from(file.text)) };
+      },
+      fileIds: Object.keys(files).filter((id) => !files[id]?.isMade && files[id]?.name !== "other.txt"),
       sandbox: { run: () => Promise.reject(new Error("An HTTP tool runs no code.")) },
       readDocument: () => Promise.reject(new Error("An HTTP tool reads no document.")),
       mcp: { callTool: () => Promise.reject(new Error("An HTTP tool is no server's.")) },
@@ -313,4 +337,119 @@ test("if an argument of the URL is missing, nothing is sent", async () => {
 test("a filled URL is subject to the network policy like any other", async () => {
   const { error } = await run({ http: { url: `${url}/{city}` }, args: { city: "a" }, loopback: false });
   expect(["address_forbidden", "scheme_forbidden"]).toContain(error!.code);
+});
+
+const mapped = (request: HttpCall["request"], http: Partial<HttpCall> = {}): Partial<HttpCall> => ({
+  request,
+  ...http,
+});
+
+test("arguments become path, query, header, cookie and body, under the names of the request", async () => {
+  const request = {
+    parameters: [
+      { argument: "ids", name: "id", in: "path", style: "simple" },
+      { argument: "tags", in: "query", style: "pipeDelimited" },
+      { argument: "filter", in: "query", style: "deepObject" },
+      { argument: "version", name: "X-Version", in: "header" },
+      { argument: "seat", in: "cookie" },
+    ],
+    body: { type: "json", fields: [{ argument: "body_id", name: "id" }, { argument: "note" }] },
+  } satisfies HttpCall["request"];
+  await run({
+    http: mapped(request, { url: `${url}/{ids}?fixed=1` }),
+    headers: { Cookie: "key=secret-key-1" },
+    args: { ids: [1, "b/c"], tags: ["x", "y"], filter: { a: 1 }, version: "2", seat: "1;A", body_id: 7, note: null },
+  });
+  const [{ request: sent, url: asked, body }] = seen as [(typeof seen)[0]];
+  expect(new URL(asked).pathname).toBe("/do/1,b%2Fc");
+  expect(new URL(asked).search).toBe("?fixed=1&tags=x%7Cy&filter%5Ba%5D=1");
+  expect([sent.headers.get("x-version"), sent.headers.get("cookie")]).toEqual(["2", "key=secret-key-1; seat=1%3BA"]);
+  expect(JSON.parse(body)).toEqual({ id: 7, note: null });
+});
+
+test("arguments that are not given are not sent, and without any field there is no body", async () => {
+  const request = {
+    parameters: [{ argument: "q", in: "query" }],
+    body: { type: "json", fields: [{ argument: "note" }] },
+  } satisfies HttpCall["request"];
+  await run({ http: mapped(request), args: { q: null, other: 1 } });
+  const [{ headers, url: asked, body }] = seen as [(typeof seen)[0]];
+  expect([new URL(asked).search, body, headers.get("content-type")]).toEqual(["", "", null]);
+});
+
+test("a header of an argument never replaces one of the tool, and cannot begin another", async () => {
+  const request = {
+    parameters: [{ argument: "token", name: "X-Token", in: "header" }],
+    body: null,
+  } satisfies HttpCall["request"];
+  await run({ http: mapped(request), headers: { "X-TOKEN": "own-token-1" }, args: { token: "given" } });
+  expect(seen[0]!.headers.get("x-token")).toBe("own-token-1");
+  for (const token of ["a\r\nx-other: 1", "ü"])
+    expect(await run({ http: mapped(request), args: { token } })).toMatchObject({
+      error: { code: "url_argument_invalid" },
+    });
+  expect(seen).toHaveLength(1);
+});
+
+test("a form is URL-encoded: a list repeats its name, an object is JSON or in brackets", async () => {
+  const fields = [{ argument: "tags" }, { argument: "data" }, { argument: "meta", style: "deepObject" }] as const;
+  const request = { parameters: [], body: { type: "form", fields: [...fields] } } satisfies HttpCall["request"];
+  await run({ http: mapped(request), args: { tags: ["a", "b c"], data: { x: 1 }, meta: { k: "v" } } });
+  const [{ request: sent, body }] = seen as [(typeof seen)[0]];
+  expect(sent.headers.get("content-type")).toBe("application/x-www-form-urlencoded");
+  expect(body).toBe("tags=a&tags=b%20c&data=%7B%22x%22%3A1%7D&meta%5Bk%5D=v");
+});
+
+test("a multipart form has the run's files under their names, and its values as parts", async () => {
+  const request = {
+    parameters: [],
+    body: { type: "multipart", fields: [{ argument: "files", name: 'the "files"', file: true }, { argument: "note" }] },
+  } satisfies HttpCall["request"];
+  const files = {
+    file_1: { name: "a.txt", text: "first" },
+    file_2: { name: 'b"\r\n.txt', text: "second", isMade: true },
+  };
+  await run({
+    http: mapped(request),
+    files,
+    headers: { "Content-Type": "text/plain" },
+    args: { files: ["file_1", "file_2"], note: { a: 1 } },
+  });
+  const [{ headers, body }] = seen as [(typeof seen)[0]];
+  const form = await new Response(body, { headers: { "content-type": headers.get("content-type")! } }).formData();
+  const parts = [...form.entries()] as [string, unknown][];
+  expect(parts.at(-1)).toEqual(["note", '{"a":1}']);
+  expect(parts).toHaveLength(3);
+  expect(seen[0]!.body).toContain('filename="a.txt"\r\ncontent-type: text/plain');
+  expect(seen[0]!.body).toContain('filename="b%22%0D%0A.txt"');
+  expect(seen[0]!.body).toContain('name="the %22files%22"');
+});
+
+test("a file that the run neither got nor made is not sent, though the project has it", async () => {
+  const request = { parameters: [], body: { type: "file", argument: "file" } } satisfies HttpCall["request"];
+  const files = { file_1: { name: "other.txt", text: "of another user" }, file_2: { name: "a.txt", text: "mine" } };
+  for (const file of ["file_1", "file_9", 7, null])
+    expect((await run({ http: mapped(request), files, args: { file } })).error).not.toBeNull();
+  expect(seen).toEqual([]);
+  await run({ http: mapped(request), files, args: { file: "file_2" } });
+  expect([seen[0]!.body, seen[0]!.request.headers.get("content-type")]).toEqual(["mine", "application/octet-stream"]);
+});
+
+test("the tool's own query parameters are added, and an argument cannot stand beside them", async () => {
+  const request = { parameters: [{ argument: "key", in: "query" }], body: null } satisfies HttpCall["request"];
+  await run({ http: mapped(request, { method: "GET" }), query: { key: "secret key 1" }, args: { key: "given" } });
+  expect([...new URL(seen[0]!.url).searchParams]).toEqual([["key", "secret key 1"]]);
+  expect(secretTexts({ headers: {}, query: { key: "secret key 1" }, signing_secret })).toContain("secret key 1");
+});
+
+test("an argument in the path cannot lead to another path, whatever its style", async () => {
+  for (const style of ["simple", "label"] as const) {
+    const request = { parameters: [{ argument: "id", in: "path", style }], body: null } satisfies HttpCall["request"];
+    const outcome = await run({
+      http: mapped(request, { url: `${url}/{id}/x` }),
+      args: { id: style === "label" ? "." : ".." },
+    });
+    expect(outcome).toMatchObject({ error: { code: "url_argument_invalid" } });
+  }
+  expect(seen).toEqual([]);
 });

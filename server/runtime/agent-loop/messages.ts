@@ -82,6 +82,8 @@ export interface Asks {
     ask: { file_id: string; start: number; length: number };
     answer: { filename: string; bytes: number; content: string } | null;
   };
+  /** Returns the id of a file that the run made, by its id or its name; null if there is none. */
+  made_file: { ask: { reference: string }; answer: { file_id: string } | null };
   /** Lists the files of a version of a skill; null if it was deleted. */
   skill_files: {
     ask: { skill_id: string; version: number };
@@ -190,8 +192,10 @@ export type ChildStanding =
 
 export interface ToolSecrets {
   headers: Record<string, string>;
+  /** Query parameters of every call; absent: none. */
+  query?: Record<string, string>;
   signing_secret: string;
-  /** Named secrets used in the headers. They may change during the run, so each call asks for them again. */
+  /** Named secrets used in these. They may change during the run, so each call asks for them again. */
   named?: { values: string[]; missing: string[] };
   /** Reason why they cannot be used (more secrets than can be searched for in outputs); headers are empty then. */
   fault?: string;

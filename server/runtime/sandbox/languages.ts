@@ -2,7 +2,7 @@ import type { CodeLanguage } from "../../domain/agent-snapshot.ts";
 
 /**
  * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (pages of images with text),
- * `scanned-parts` (documents with such pages attached), `capsules` or `skills`, to draw `pages` of PDFs, or to attack its
+ * `scanned-parts` (documents with such pages attached), `capsules`, `skills` or `openapi` documents, to draw `pages` of PDFs, or to attack its
  * own jail in `self-test`.
  */
 export type ChildLanguage =
@@ -14,6 +14,7 @@ export type ChildLanguage =
   | "pages"
   | "capsules"
   | "skills"
+  | "openapi"
   | "self-test";
 
 /** Settings of a language in the sandbox. */
@@ -96,6 +97,14 @@ export const languages: Record<ChildLanguage, Language> = {
     data_mb: 3000,
     overhead_mb: 300,
     cpu_seconds: 40,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 0,
+  },
+  openapi: {
+    data_mb: 3000,
+    overhead_mb: 300,
+    cpu_seconds: 120,
     environment: [littleMachineCode],
     load_ms: 20_000,
     spares: 0,

@@ -26,6 +26,7 @@ export const serveChild: Record<ChildLanguage, (dropPrivileges: DropPrivileges, 
     pages: async (dropPrivileges) => (await import("./serve-pages.ts")).servePages(dropPrivileges),
     capsules: async (dropPrivileges) => (await import("./serve-capsule.ts")).serveCapsule(dropPrivileges),
     skills: async (dropPrivileges) => (await import("./serve-skill.ts")).serveSkill(dropPrivileges),
+    openapi: async (dropPrivileges) => (await import("./serve-openapi.ts")).serveOpenApi(dropPrivileges),
     // The self-test attacks the jail with a fully privileged runtime, and again after dropping privileges.
     "self-test": async (dropPrivileges) =>
       serveProgram((await import("./probes.ts")).loadProbes(dropPrivileges), keepPrivileges),

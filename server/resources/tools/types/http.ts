@@ -1,10 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import type { Fault } from "../../../domain/errors.ts";
+import { httpMethods } from "../../../domain/http-request.ts";
 import { fault } from "../../../http/errors.ts";
 import * as t from "../../../lib/schema.ts";
 import { namesIn, templateFault } from "../../../lib/url-template.ts";
-import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
+import { masked, parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
+import { queryField, requestFaults, requestField, shownMapping, shownOrigin } from "./http-mapping.ts";
 import {
   callOfRequest,
   changeRequest,
@@ -19,8 +21,10 @@ const { url, headers, timeout_ms, retries, idempotent } = requestFields;
 
 export const fields = {
   url,
-  method: t.about("The method of the request.", t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
+  method: t.about("The method of the request.", t.oneOf(httpMethods)),
   headers,
+  query: queryField,
+  request: requestField,
   timeout_ms,
   retries,
   response: t.about("How an HTTP tool's response is read.", t.oneOf(httpResponseTypes)),
@@ -33,6 +37,12 @@ export const fields = {
 export const response = {
   ...requestResponseFields,
   method: t.text,
+  query: t.about("Query parameters of every call; values are shown as `********`.", t.map(t.text)),
+  request: t.about(
+    "How the arguments become the request; null: they are the JSON body, or of GET and HEAD the query.",
+    t.orNull(shownMapping),
+  ),
+  openapi: t.about("The operation that the tool was imported from; null if it was not.", t.orNull(shownOrigin)),
   response: t.oneOf(httpResponseTypes),
   output_fields: t.orNull(t.list(t.text)),
 };
@@ -41,11 +51,26 @@ export const response = {
 export const kind: ToolKind = {
   fields,
   response,
-  faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
+  faults: (input, before) => [
+    ...urlFaults(input, before),
+    ...timeoutFaults(input),
+    ...parameterFaults(input),
+    ...requestFaults(input, before),
+  ],
   change: changeRequest,
   show: (definition) => {
-    const { method, response, output_fields = null } = requireSettings(definition.http);
-    return { ...showRequest(definition), method, response, output_fields };
+    const http = requireSettings(definition.http);
+    const { method, response, request = null, query_names = [], openapi, output_fields = null } = http;
+    const shown = openapi ? { ...openapi, fields_sha256: undefined } : null;
+    return {
+      ...showRequest(definition),
+      method,
+      query: masked(query_names),
+      request,
+      openapi: shown,
+      response,
+      output_fields,
+    };
   },
   snapshot: (base, definition, sealed) => ({ ...base, type: "http", ...callOfRequest(definition, sealed) }),
   sends: sendsRequest,
@@ -57,24 +82,27 @@ function urlFaults(input: ToolInput, before: Definition | null): Fault[] {
 }
 
 /** Faults of a URL template against the parameters, also if only one of them changes. */
-function templateFaults({ url, parameters }: ToolInput, before: Definition | null): Fault[] {
+function templateFaults({ url, parameters, request }: ToolInput, before: Definition | null): Fault[] {
   if (url === undefined && parameters === undefined) return [];
   const template = url ?? before?.http?.url ?? "";
   const unclear = templateFault(template);
   if (unclear !== null) return [fault("url", unclear)];
   const schema = parameters ?? before?.parameters ?? {};
+  const mapping = request === undefined ? before?.http?.request : request;
+  const mapped = new Set(mapping?.parameters.filter((each) => each.in === "path").map(({ argument }) => argument));
   return namesIn(template).flatMap((name) => {
-    const message = argumentFault(schema, name);
+    const message = argumentFault(schema, name, mapped.has(name));
     return message === null ? [] : [fault(url === undefined ? "parameters" : "url", message)];
   });
 }
 
-function argumentFault(schema: Record<string, unknown>, name: string): string | null {
+function argumentFault(schema: Record<string, unknown>, name: string, isMapped: boolean): string | null {
   // References and alternatives are not evaluated; a call that lacks the argument fails later.
   if (["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"].some((keyword) => keyword in schema)) return null;
   const properties = (schema.properties ?? {}) as Record<string, { type?: unknown } | boolean>;
   const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (property === undefined) return `The URL contains {${name}}, which is not one of the parameters.`;
-  const isPlain = typeof property === "boolean" || (property.type !== "array" && property.type !== "object");
+  const isPlain =
+    isMapped || typeof property === "boolean" || (property.type !== "array" && property.type !== "object");
   return isPlain ? null : `The URL contains {${name}}, which must be a string, a number or a boolean.`;
 }

@@ -46,19 +46,22 @@ export function changeRequest(input: ToolInput, before: Definition | null): { ht
       response: input.response ?? base.response,
       idempotent: input.idempotent ?? base.idempotent,
       header_names: input.headers ? Object.keys(input.headers) : base.header_names,
-      ...changedFields(input.output_fields, base),
+      ...present("query_names", input.query ? Object.keys(input.query) : base.query_names),
+      ...present("request", input.request === undefined ? base.request : (input.request ?? undefined)),
+      ...present("openapi", input.openapi ?? base.openapi),
+      ...present(
+        "output_fields",
+        input.output_fields === undefined ? base.output_fields : (input.output_fields ?? undefined),
+      ),
     },
   };
 }
 
-/** Absent in the definition if the whole response is read. */
-function changedFields(
-  given: string[] | null | undefined,
-  { output_fields }: Pick<HttpDefinition, "output_fields">,
-): Pick<HttpDefinition, "output_fields"> {
-  const fields = given === undefined ? output_fields : given;
-  return fields ? { output_fields: fields } : {};
-}
+/** Absent where there is nothing, so that tools without these fields are stored as ever. */
+const present = <Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } =>
+  value === undefined || (Array.isArray(value) && value.length === 0)
+    ? {}
+    : ({ [name]: value } as { [K in Name]?: Value });
 
 export function showRequest(definition: Definition) {
   const http = requireSettings(definition.http);
@@ -68,10 +71,19 @@ export function showRequest(definition: Definition) {
 
 export function callOfRequest(definition: Definition, sealed: string): Pick<HttpTool, "idempotent" | "http"> {
   const http = requireSettings(definition.http);
-  const { url, method, timeout_ms, retries, response, output_fields } = http;
+  const { url, method, timeout_ms, retries, response, request, output_fields } = http;
   return {
     idempotent: isIdempotent(http),
-    http: { url, method, timeout_ms, retries, response, ...(output_fields && { output_fields }), sealed },
+    http: {
+      url,
+      method,
+      timeout_ms,
+      retries,
+      response,
+      ...(request && { request }),
+      ...(output_fields && { output_fields }),
+      sealed,
+    },
   };
 }
 
@@ -85,7 +97,7 @@ export const sendsRequest: Sends = {
   signed: true,
   ownHeaders: ["idempotency-key", "x-run-id", "x-tool-call-id", "webhook-id", "webhook-timestamp", "webhook-signature"],
   to: ({ http }) => {
-    const { url, header_names } = requireSettings(http);
-    return { address: url, header_names };
+    const { url, header_names, query_names = [] } = requireSettings(http);
+    return { address: url, header_names, query_names };
   },
 };

@@ -14,6 +14,7 @@ import {
 } from "../../../domain/agent-snapshot.ts";
 import type { SandboxLevel } from "../../../domain/api-types/enums.ts";
 import type { Fault } from "../../../domain/errors.ts";
+import type { OpenApiOrigin, RequestMapping } from "../../../domain/http-request.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
 import { JsonObject, Metadata } from "../../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
@@ -52,6 +53,10 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   url?: string;
   method?: string;
   headers?: Record<string, string>;
+  query?: Record<string, string>;
+  request?: RequestMapping | null;
+  /** Set by an import only. */
+  openapi?: OpenApiOrigin;
   timeout_ms?: number;
   retries?: number;
   response?: HttpCall["response"];
@@ -96,6 +101,10 @@ export interface HttpDefinition extends Omit<HttpCall, "sealed"> {
   /** Null: depends on the method. */
   idempotent: boolean | null;
   header_names: string[];
+  /** Absent: none. */
+  query_names?: string[];
+  /** Absent: the tool was not imported. */
+  openapi?: OpenApiOrigin;
 }
 
 export interface EmailDefinition extends Omit<EmailCall, "sealed"> {
@@ -155,7 +164,11 @@ export interface Sends {
   signed: boolean;
   /** Headers that the server sets on every call, in lower case. */
   ownHeaders: readonly string[];
-  to(definition: Definition): { address: string; header_names: readonly string[] };
+  to(definition: Definition): {
+    address: string;
+    header_names: readonly string[];
+    query_names?: readonly string[];
+  };
 }
 
 /** Returns a type's settings in a definition. Throws if it has none: it is of another type. */

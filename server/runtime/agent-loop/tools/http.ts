@@ -10,6 +10,7 @@ import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../
 import { fillTemplate } from "../../../lib/url-template.ts";
 import { inTurn, recordLength, withMemoryBudget } from "../response-memory-budget.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
+import { mapRequest } from "./map-request.ts";
 import { pickFields } from "./pick-fields.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
@@ -17,15 +18,15 @@ import { type ToolResult, toolError } from "./tool-result.ts";
 const redirectsMax = 3;
 
 /**
- * Sends a call to the tool's URL: POST with the arguments as the body, GET and HEAD with them as query parameters.
- * Arguments in the URL's placeholders are not sent again.
+ * Sends a call to the tool's URL, as its `request` says. Without one: POST with the arguments as the body, GET and HEAD
+ * with them as query parameters. Arguments in the URL's placeholders are not sent again.
  */
 export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => {
   const { http } = tool;
-  const filled = fillTemplate(http.url, call.arguments);
-  if ("fault" in filled) return toolError("url_argument_invalid", filled.fault, 0);
+  const made = await requestOf(http, call.arguments, context);
+  if ("fault" in made) return toolError(made.code ?? "url_argument_invalid", made.fault, 0);
   return withMemoryBudget({ ...context, tool_id: tool.id }, signal, async (beforeLong) => {
-    const request = { ...outgoing(http, filled.url, filled.rest), beforeLong };
+    const request = { ...made, beforeLong };
     const sent = await sendCall(call, tool, request, context, signal);
     if (!("response" in sent)) return sent;
     const { response, attempts } = sent;
@@ -40,20 +41,25 @@ export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => 
   });
 };
 
-function outgoing(
-  { method, response }: HttpCall,
-  url: string,
-  args: Record<string, unknown>,
-): Omit<Outgoing, "beforeLong"> {
+type Made = Omit<Outgoing, "beforeLong"> | { fault: string; code?: string };
+
+async function requestOf(http: HttpCall, args: Record<string, unknown>, context: ToolContext): Promise<Made> {
+  const { method, request } = http;
   const bodyless = method === "GET" || method === "HEAD";
-  return {
-    url: bodyless ? withQuery(url, args) : url,
+  const common = {
     method,
-    body: bodyless ? null : JSON.stringify(args),
-    accept: response === "json" ? "application/json" : "*/*",
+    accept: http.response === "json" ? "application/json" : "*/*",
     // A redirected POST would become a GET without arguments, and its response would pass for the call's result.
     maxRedirects: bodyless ? redirectsMax : 0,
   };
+  if (request) {
+    const mapped = await mapRequest({ url: http.url, request }, args, context);
+    return "fault" in mapped ? mapped : { ...common, ...mapped };
+  }
+  const filled = fillTemplate(http.url, args);
+  if ("fault" in filled) return filled;
+  const { url, rest } = filled;
+  return { ...common, url: bodyless ? withQuery(url, rest) : url, body: bodyless ? null : JSON.stringify(rest) };
 }
 
 function withQuery(url: string, args: Record<string, unknown>): string {

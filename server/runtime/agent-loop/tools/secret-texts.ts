@@ -3,9 +3,9 @@ import { shortest } from "../../../lib/mask.ts";
 import type { ToolSecrets } from "../messages.ts";
 
 /** Returns the texts of a tool's secrets that no output may contain: header values and the signing secret. */
-export function secretTexts({ headers, signing_secret, named }: ToolSecrets): string[] {
+export function secretTexts({ headers, query = {}, signing_secret, named }: ToolSecrets): string[] {
   const values = Object.entries(headers).flatMap(([name, value]) => (isPlain.test(name) ? [] : credentialsIn(value)));
-  return [...values, ...(named?.values ?? []), signing_secret];
+  return [...values, ...Object.values(query), ...(named?.values ?? []), signing_secret];
 }
 
 /** Returns a message if the tool has more secrets than can be searched for in its outputs, or null. */

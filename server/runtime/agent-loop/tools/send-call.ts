@@ -17,7 +17,11 @@ export interface Outgoing {
   url: string;
   method: string;
   /** Null: a request without a body. */
-  body: string | null;
+  body: string | Uint8Array<ArrayBuffer> | null;
+  /** Media type of the body; absent: JSON. Of a form with files, the tool's own headers cannot change it. */
+  contentType?: string;
+  /** Headers from arguments, in lower case. The tool's own headers come before them. */
+  headers?: Record<string, string>;
   accept: string;
   maxRedirects: number;
   /** Waits for a memory slot before a long response is read. */
@@ -90,22 +94,35 @@ async function attempt(
 function send(
   call: ToolCall,
   timeoutMs: number,
-  { url, method, body, accept, maxRedirects, beforeLong }: Outgoing,
+  {
+    url,
+    method,
+    body,
+    contentType = "application/json",
+    headers: given = {},
+    accept,
+    maxRedirects,
+    beforeLong,
+  }: Outgoing,
   secrets: ToolSecrets,
   context: ToolContext,
   signal: AbortSignal,
 ): Promise<EgressResponse> {
   const timestamp = Math.floor(context.now() / 1000);
+  const own = lowered(secrets.headers);
   const headers = {
-    ...(body !== null && { "content-type": "application/json" }),
+    ...(body !== null && { "content-type": contentType }),
     accept,
-    ...lowered(secrets.headers),
+    ...given,
+    ...own,
+    ...(contentType.startsWith("multipart/") && { "content-type": contentType }),
+    ...(given.cookie && own.cookie && { cookie: `${own.cookie}; ${given.cookie}` }),
     "idempotency-key": call.id,
     "x-run-id": context.run_id,
     "x-tool-call-id": call.id,
     ...sign({ secrets: [secrets.signing_secret], id: call.id, timestamp, body: body ?? "" }),
   };
-  return context.egress.fetch(url, {
+  return context.egress.fetch(withQuery(url, secrets.query), {
     method: method as "POST",
     headers,
     ...(body !== null && { body }),
@@ -120,6 +137,17 @@ function send(
 // Lowercase, so that a tool's own `Accept` replaces ours and no header is duplicated.
 const lowered = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+function withQuery(url: string, query: ToolSecrets["query"]): string {
+  if (!query) return url;
+  const target = new URL(url);
+  for (const [name, value] of Object.entries(query)) {
+    // An argument may not stand beside the tool's own value: servers differ in which of two they take.
+    target.searchParams.delete(name);
+    target.searchParams.append(name, value);
+  }
+  return target.href;
+}
 
 // Bytes of a refusal that are searched for secrets; the rest is not shown.
 const refusalMax_bytes = 65_536;

@@ -1,0 +1,94 @@
+import { readFileSync, statSync } from "node:fs";
+import { importLimits } from "../../domain/openapi-import.ts";
+import type { ImportTools, ToolImport } from "../../resources/tools/import/schema.ts";
+import { type ClientFlags, openClient } from "./client-options.ts";
+import { exitCodes, usageError } from "./exit-code.ts";
+import { oneLine, print } from "./print.ts";
+
+export interface ImportFlags extends ClientFlags {
+  operations?: string[];
+  dryRun?: boolean;
+  server?: string;
+  auth?: string[];
+  prefix?: string;
+  source?: string;
+}
+
+/** Imports a document. Prints a line for each operation that is chosen, and one for each tool that lost its own. */
+export async function importTools(document: string, { dryRun = false, ...flags }: ImportFlags): Promise<void> {
+  const { operations, server, prefix, source } = flags;
+  const body: ImportTools = {
+    ...(/^https?:\/\//i.test(document) ? { url: document } : { document: readText(document) }),
+    ...(operations && { operations }),
+    ...(server !== undefined && { server }),
+    ...(prefix !== undefined && { prefix }),
+    ...(source !== undefined && { source }),
+    ...(flags.auth && { auth: authOf(flags.auth) }),
+    dry_run: dryRun,
+  };
+  const client = await openClient(flags);
+  const answer = await client.post<ToolImport>("/tools/import", body);
+  const { created, updated } = answer.counts;
+  if (dryRun && created + updated > 0) process.exitCode = exitCodes.differs;
+  print(flags.json, answer, () => [...linesOf(answer), summaryOf(answer)].join("\n"));
+}
+
+function readText(path: string): string {
+  try {
+    if (statSync(path).size > importLimits.document_bytes)
+      throw usageError(`${path} is larger than ${importLimits.document_bytes} bytes.`);
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(`${path} is not a text in UTF-8.`);
+    if (!(error instanceof Error) || !("code" in error)) throw error;
+    throw usageError(`${path} cannot be read: ${error.message}`);
+  }
+}
+
+function authOf(pairs: readonly string[]): NonNullable<ImportTools["auth"]> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const end = pair.lastIndexOf("=");
+      if (end < 1) throw usageError(`--auth takes a scheme and a secret, such as token=GITHUB_TOKEN, not "${pair}".`);
+      return [pair.slice(0, end), { secret: pair.slice(end + 1) }];
+    }),
+  );
+}
+
+const marks = { created: "+", updated: "~", unchanged: "=" };
+
+function linesOf({ operations, removed }: ToolImport): string[] {
+  const chosen = operations.filter((each) => each.chosen);
+  return [
+    ...chosen.flatMap(({ outcome, operation, refusal, tool, changes, edited, notes, auth }) => {
+      const head = outcome
+        ? `${marks[outcome]} ${tool?.name}: ${operation}${changes.length > 0 ? ` (${changes.join(", ")})` : ""}`
+        : `! ${operation}: ${refusal?.message}`;
+      const all = [
+        ...notes,
+        ...(edited && outcome === "updated" ? ["It was changed by hand since it was imported."] : []),
+        ...(auth === null && outcome ? ["It needs a secret: see --auth."] : []),
+      ];
+      return [oneLine(head), ...all.map((note) => `    ${oneLine(note)}`)];
+    }),
+    ...removed.map(({ name, operation }) => oneLine(`- ${name}: ${operation} is no longer in the document`)),
+  ];
+}
+
+function summaryOf({ counts, dry_run, operations, security_schemes }: ToolImport): string {
+  const { created, updated, refused } = counts;
+  const unchanged = operations.filter(({ outcome }) => outcome === "unchanged").length;
+  const sum = dry_run
+    ? `${created} to create, ${updated} to update, ${unchanged} unchanged, ${refused} refused. Nothing was changed.`
+    : `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused.`;
+  const missing = security_schemes.filter(
+    ({ name, secret, secret_holds }) =>
+      secret === null &&
+      secret_holds !== null &&
+      operations.some(({ auth, security }) => auth === null && security.flat().includes(name)),
+  );
+  const hints = missing.map(({ name, secret_holds, suggested_secret }) =>
+    oneLine(`For calls that need ${name}: --auth ${name}=${suggested_secret}. The secret holds: ${secret_holds}`),
+  );
+  return [sum, ...hints].join("\n");
+}

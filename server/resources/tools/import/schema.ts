@@ -1,0 +1,211 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
+import { objectOf } from "../../../domain/api-types/fields.ts";
+import { envelope } from "../../../domain/api-types/schema.ts";
+import { importLimits, refusalCodes, schemeTypes } from "../../../domain/openapi-import.ts";
+import * as t from "../../../lib/schema.ts";
+import { addressField } from "../types/fields.ts";
+import { shownMapping } from "../types/http-mapping.ts";
+
+const differences = ["added", "changed", "unchanged", "refused"] as const;
+const outcomes = ["created", "updated", "unchanged"] as const;
+
+/** Body of `POST /v1/tools/import`. */
+export const ImportTools = t.partial({
+  url: t.about("The address of the document. Give this or `document`.", addressField),
+  document: t.about(
+    `The document: OpenAPI 3.0 or 3.1, or Swagger 2.0, in JSON or YAML, with at most ${importLimits.document_bytes} bytes.`,
+    Type.String({ minLength: 1, maxLength: importLimits.document_bytes }),
+  ),
+  source: t.about(
+    "A name for the document, by which a later import finds the tools of this one. Default: its address, or its title.",
+    Type.String({ minLength: 1, maxLength: 2048 }),
+  ),
+  operations: t.about(
+    "The operations to import: method and path, such as `GET /pets/{id}`, or the `operationId`. Default: all.",
+    Type.Array(Type.String({ minLength: 1, maxLength: 1100 }), { minItems: 1, maxItems: importLimits.operations }),
+  ),
+  server: t.about(
+    "The address of the API. Default: the first server of the document, with the defaults of its variables.",
+    addressField,
+  ),
+  auth: t.about(
+    "The secrets to send, by the name of the document's security scheme.",
+    t.named(
+      "ToolImportAuth",
+      Type.Record(
+        Type.String({ pattern: "^[\\s\\S]{1,128}$" }),
+        t.named(
+          "ToolImportSecret",
+          t.closedObject({
+            secret: t.about("The name of the secret.", Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" })),
+          }),
+        ),
+        { maxProperties: 50, additionalProperties: false },
+      ),
+    ),
+  ),
+  prefix: t.about("A text before the name of each new tool.", Type.String({ pattern: "^[A-Za-z0-9_-]{0,32}$" })),
+  dry_run: t.about("Whether to say what the import would do, without storing anything.", Type.Boolean()),
+});
+export type ImportTools = Static<typeof ImportTools>;
+
+const ImportedTool = t.named(
+  "ToolImportDefinition",
+  t.object({
+    name: t.about("Its name; that of a tool that exists stays.", t.text),
+    description: t.about("What the tool is for; the model reads it.", t.text),
+    method: t.about("The method of the request.", t.text),
+    url: t.about("The URL that is called.", t.text),
+    parameters: t.about(
+      "The JSON Schema of the arguments; null where the answer has no more room.",
+      t.orNull(t.anyObject),
+    ),
+    request: t.about(
+      "How the arguments become the request; null where the answer has no more room.",
+      t.orNull(shownMapping),
+    ),
+    response: t.about("How the response is read.", t.oneOf(httpResponseTypes)),
+  }),
+);
+
+const ImportedOperation = t.named(
+  "ToolImportOperation",
+  t.object({
+    operation: t.about("The method and the path, such as `GET /pets/{id}`.", t.text),
+    operation_id: t.about("The document's `operationId`; null if there is none.", t.orNull(t.text)),
+    tags: t.about("The document's tags of the operation.", t.list(t.text)),
+    deprecated: t.about("Whether the document says that it is deprecated.", t.boolean),
+    difference: t.about(
+      "How the document differs from the tool that was imported from it: `added` if there is none, `refused` if it cannot be a tool.",
+      t.oneOf(differences),
+    ),
+    changes: t.about("Names of the fields of the tool that differ.", t.list(t.text)),
+    edited: t.about("Whether somebody has changed the tool since it was imported; an update replaces that.", t.boolean),
+    chosen: t.about("Whether this import is to import it.", t.boolean),
+    outcome: t.about(
+      "What the request did, or would do with `dry_run`; null if the operation is not chosen, or refused.",
+      t.orNull(t.oneOf(outcomes)),
+    ),
+    tool_id: t.about("The id of its tool; null if there is none yet.", t.orNull(t.text)),
+    tool: t.about("What it becomes; null if it is refused.", t.orNull(ImportedTool)),
+    refusal: t.about(
+      "Why it cannot be a tool; null if it can.",
+      t.orNull(
+        t.named(
+          "ToolImportRefusal",
+          t.object({
+            code: t.about("A code for programs.", t.oneOf(refusalCodes)),
+            message: t.about("The reason, for people.", t.text),
+          }),
+        ),
+      ),
+    ),
+    notes: t.about("What the tool does not check or send as the document says.", t.list(t.text)),
+    security: t.about(
+      "The alternatives of its authentication: the names of the schemes that each needs; empty if it needs none.",
+      t.list(t.list(t.text)),
+    ),
+    auth: t.about(
+      "The schemes whose secrets the tool sends; null if it needs some and none are given.",
+      t.orNull(t.list(t.text)),
+    ),
+  }),
+);
+
+export const ToolImport = t.named(
+  "ToolImport",
+  t.object({
+    object: objectOf("tool_import"),
+    dry_run: t.about("Whether nothing was stored.", t.boolean),
+    source: t.about("The address or the name of the document.", t.text),
+    sha256: t.about("The hash of the document.", t.text),
+    title: t.about("The title of the API.", t.text),
+    version: t.about("The version of the API.", t.text),
+    openapi: t.about("The version of OpenAPI.", t.text),
+    server: t.about("The address of the API; null if the document says none and none is given.", t.orNull(t.text)),
+    servers: t.about(
+      "The servers that the document names.",
+      t.list(
+        t.named(
+          "ToolImportServer",
+          t.object({
+            url: t.about("Its address, with the names of variables in braces.", t.text),
+            description: t.about("What the document says about it.", t.text),
+            variables: t.about(
+              "The variables of its address.",
+              t.list(
+                t.named(
+                  "ToolImportServerVariable",
+                  t.object({
+                    name: t.about("Its name.", t.text),
+                    default: t.about("Its default.", t.text),
+                    enum: t.about("The values that it may have; empty: any.", t.list(t.text)),
+                    description: t.about("What the document says about it.", t.text),
+                  }),
+                ),
+              ),
+            ),
+          }),
+        ),
+      ),
+    ),
+    security_schemes: t.about(
+      "How the API knows its callers.",
+      t.list(
+        t.named(
+          "ToolImportScheme",
+          t.object({
+            name: t.about("Its name in the document.", t.text),
+            type: t.about("Its type.", t.oneOf(schemeTypes)),
+            in: t.about(
+              "Where the key is sent, of `api_key`; else null.",
+              t.orNull(t.oneOf(["header", "query", "cookie"])),
+            ),
+            parameter: t.about("The name under which the key is sent, of `api_key`; else null.", t.orNull(t.text)),
+            description: t.about("What the document says about it.", t.text),
+            secret: t.about("The secret that is given for it; null if there is none.", t.orNull(t.text)),
+            secret_holds: t.about(
+              "What the secret has to hold; null if the scheme is not supported.",
+              t.orNull(t.text),
+            ),
+            suggested_secret: t.about("A name for the secret.", t.text),
+          }),
+        ),
+      ),
+    ),
+    operations: t.about("The operations of the document.", t.list(ImportedOperation)),
+    removed: t.about(
+      "Tools of this source whose operations the document no longer has. They stay.",
+      t.list(
+        t.named(
+          "ToolImportRemoved",
+          t.object({
+            tool_id: t.about("The id of the tool.", t.text),
+            name: t.about("The name of the tool.", t.text),
+            operation: t.about("The operation that it was imported from.", t.text),
+          }),
+        ),
+      ),
+    ),
+    counts: t.about(
+      "How many operations there are of each kind.",
+      t.named(
+        "ToolImportCounts",
+        t.object({
+          operations: t.about("Operations of the document.", t.integer),
+          added: t.about("Of these, those without a tool.", t.integer),
+          changed: t.about("Those whose tool differs.", t.integer),
+          unchanged: t.about("Those whose tool is the same.", t.integer),
+          refused: t.about("Those that cannot be tools.", t.integer),
+          removed: t.about("Tools whose operations are gone.", t.integer),
+          created: t.about("Tools that were created.", t.integer),
+          updated: t.about("Tools that were updated.", t.integer),
+        }),
+      ),
+    ),
+    ...envelope,
+  }),
+);
+export type ToolImport = Static<typeof ToolImport>;
+export type ImportedOperation = Static<typeof ImportedOperation>;
