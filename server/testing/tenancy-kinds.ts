@@ -53,7 +53,9 @@ const makeOAuthClient = async (client: Client) => idOf(await client.post("/v1/oa
 async function makeOAuthGrant(client: Client): Promise<string> {
   await using issuer = await startOAuthServer();
   const own = { name: "o", grant: "client_credentials", client_id: oauthClientId, client_secret: oauthClientSecret };
-  const oauth_client_id = idOf(await client.post("/v1/oauth_clients", { ...own, issuer: issuer.url }));
+  const oauth_client_id = idOf(
+    await client.post("/v1/oauth_clients", { ...own, token_endpoint: `${issuer.url}/token` }),
+  );
   const auth = { type: "oauth", oauth_client_id };
   const tool = await makeTool(client, { url: `${issuer.url}/api`, auth });
   await client.post(`/v1/tools/${tool}/test`, { arguments: {} });

@@ -97,8 +97,12 @@ export function createRevocations({ db, secrets, requests, log, now }: Revocatio
   }
 
   return {
-    /** Call inside a write, then `wake` after it. `client` is the one that got the tokens, as it was then. */
+    /**
+     * Call inside a write, then `wake` after it. `client` is the one that got the tokens, as it was then; without an
+     * address there is nothing to revoke.
+     */
     add(scope: Scope, client: IssuerClient, tokens: Pick<StoredTokens, "access_token" | "refresh_token">): void {
+      if (client.issuer === null && client.revocation_endpoint === null) return;
       const at = now();
       const id = newId("oauth_grant", at);
       const { refresh_token, access_token } = tokens;

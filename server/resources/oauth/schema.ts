@@ -53,6 +53,8 @@ const changeable = {
   metadata: Metadata,
 };
 
+const { client_id, ...others } = changeable;
+
 export const CreateOAuthClient = partly(
   {
     name: Name,
@@ -60,10 +62,10 @@ export const CreateOAuthClient = partly(
       "How it gets tokens: for itself, or after a user consented. It cannot be changed.",
       oneOf(oauthGrantTypes),
     ),
-    client_id: changeable.client_id,
+    client_id,
   },
   {
-    ...changeable,
+    ...others,
     per_user: about(
       "Whether each `user_id` has an own grant; otherwise the project has one. It cannot be changed.",
       Type.Boolean(),
