@@ -240,6 +240,8 @@ test("a way back works once, also if it comes twice at the same time", async () 
   const { server, issuer, client } = at;
   const id = await createClient(client, issuer);
   const back = issuer.consent(await addressFor(client, id), "project");
+  // A program that looks at links before the user does.
+  await server.app.handle(new Request(`http://localhost${back}`, { method: "HEAD" }));
   const pages = await Promise.all([visit(server, back), visit(server, back)]);
   expect(pages.map(({ status }) => status).sort()).toEqual([200, 400]);
   const token = await readyToken(server, client, id);

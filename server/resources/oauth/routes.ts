@@ -137,5 +137,8 @@ export const oauthGrantRoutes = ({ auth, grants, removeGrant }: OAuthRoutes) =>
 /** Where authorization servers send users back. It needs no key: the state is the permission, and works once. */
 export const oauthCallbackRoute = ({ complete }: { complete(query: URLSearchParams): Promise<CallbackOutcome> }) =>
   new Elysia().get("/oauth/callback", async ({ request }) =>
-    callbackResponse(await complete(new URL(request.url).searchParams)),
+    // A HEAD request is no visit of the user, and must not use the state up.
+    request.method === "GET"
+      ? callbackResponse(await complete(new URL(request.url).searchParams))
+      : new Response(null, { status: 405, headers: { allow: "GET" } }),
   );
