@@ -1,5 +1,5 @@
-/** What a `WWW-Authenticate` header says of a missing authorization (RFC 6750, 9728). */
-export interface Challenge {
+/** Parameters of a `WWW-Authenticate` header about a missing authorization (RFC 6750, 9728). */
+interface Challenge {
   error: string | null;
   resource_metadata: string | null;
   /** Null: it names none. */

@@ -18,17 +18,15 @@ import type { Revocations } from "./revocations.ts";
 import { type ClientRow, definitionOf, type GrantRow, holderOf } from "./row.ts";
 import type { StoredTokens } from "./secrets.ts";
 
-export type { AccessToken } from "../../domain/access-token.ts";
-
 /** A grant that was stored after its user consented. */
-export interface NewGrant {
+interface NewGrant {
   scope: Scope;
   oauthClientId: string;
   userId: string | null;
 }
 
 /** Where a user has to go to consent. */
-export interface AuthorizationUrl {
+interface AuthorizationUrl {
   url: string;
   expiresAt: number;
 }
@@ -281,7 +279,11 @@ export function createAccessTokens(options: AccessTokenOptions) {
     const client = clients.row(scope, id);
     if (!client) return stale;
     const failed = ({ code, message }: { code: string; message: string }): CallbackOutcome => ({
-      ...{ granted: false, code, message, clientName: client.name, returnUrl },
+      granted: false,
+      code,
+      message,
+      clientName: client.name,
+      returnUrl,
     });
     let fresh: TokenSet;
     try {
@@ -320,7 +322,7 @@ const ready = async (grant: GrantRow, { access_token }: StoredTokens): Promise<A
 });
 
 /** True for a token that nobody refused, with enough time left, or whatever is left if nothing can refresh it. */
-export function isUsable(
+function isUsable(
   { status, is_refreshable, expires_at_ms }: Pick<GrantRow, "status" | "is_refreshable" | "expires_at_ms">,
   { access_token, lifetime_seconds }: StoredTokens,
   rejected: string | undefined,

@@ -14,7 +14,7 @@ interface AuthorizationStoreOptions {
 }
 
 /** An authorization whose user came back. */
-export interface Attempt extends Scope, StoredAttempt {
+interface Attempt extends Scope, StoredAttempt {
   oauth_client_id: string;
   user_id: string | null;
   return_url: string | null;
@@ -62,8 +62,15 @@ export function createAuthorizationStore({ db, secrets, naming, now }: Authoriza
       db.orm
         .insert(oauthAuthorizations)
         .values({
-          ...{ project_id, environment, state_hash, oauth_client_id, user_id, run_id, return_url },
-          ...{ sealed, expires_at_ms },
+          project_id,
+          environment,
+          state_hash,
+          oauth_client_id,
+          user_id,
+          run_id,
+          return_url,
+          sealed,
+          expires_at_ms,
         })
         .run();
       return expires_at_ms;

@@ -18,8 +18,11 @@ async function setUp() {
   const server = start();
   const client = await server.client();
   const { body } = await client.post("/v1/oauth_clients", {
-    ...{ name: "c", grant: "authorization_code", issuer: issuer.url },
-    ...{ client_id: oauthClientId, client_secret: oauthClientSecret },
+    name: "c",
+    grant: "authorization_code",
+    issuer: issuer.url,
+    client_id: oauthClientId,
+    client_secret: oauthClientSecret,
   });
   /** Returns the way back of a user who consents at a server. */
   const consentAt = async (of: TestApp) => {

@@ -15,7 +15,7 @@ const answer_ms = 10_000;
 const answerBytes_max = 256 * 1024;
 
 /** Status, headers and JSON of an answer; `body` is undefined if it is none. */
-export interface JsonAnswer {
+interface JsonAnswer {
   status: number;
   headers: Headers;
   body: unknown;

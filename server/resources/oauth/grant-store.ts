@@ -19,7 +19,7 @@ interface GrantStoreOptions extends StoreBase {
 }
 
 /** A client and the holder of a grant: a user, or null for the project. */
-export interface GrantKey {
+interface GrantKey {
   oauth_client_id: string;
   user_id: string | null;
 }

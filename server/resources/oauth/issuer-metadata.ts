@@ -3,7 +3,7 @@ import { fetchJson, hostOf, type IssuerAccess, isPassing } from "./fetch-json.ts
 import { issuerText } from "./issuer-text.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 
-/** What an authorization server says of itself (RFC 8414), as far as it is used here. */
+/** Metadata of an authorization server (RFC 8414), as far as it is used here. */
 export interface IssuerMetadata {
   issuer: string;
   authorization_endpoint: string | null;
@@ -65,7 +65,7 @@ async function discover(access: IssuerAccess, issuer: string): Promise<IssuerMet
 }
 
 /** Returns the metadata. Throws unless it is the issuer's own: another's would receive the code (RFC 8414, 3.3). */
-export function readMetadata(body: Record<string, unknown>, issuer: string): IssuerMetadata {
+function readMetadata(body: Record<string, unknown>, issuer: string): IssuerMetadata {
   const fail = (message: string) => new OAuthFailure("issuer_invalid", `The metadata of ${hostOf(issuer)} ${message}.`);
   if (typeof body.issuer !== "string" || withoutSlash(body.issuer) !== withoutSlash(issuer))
     throw fail(`is of another issuer: ${issuerText(String(body.issuer))}`);

@@ -18,15 +18,13 @@ interface McpClientOptions {
 }
 
 /** A client that an MCP tool asks for. */
-export interface WantedClient {
+interface WantedClient {
   name: string;
   server_url: string;
   per_user: boolean;
   /** Absent: those that the server names. */
   scopes?: readonly string[];
 }
-
-export type McpClients = ReturnType<typeof createMcpClients>;
 
 /** OAuth clients that register themselves for MCP servers. */
 export function createMcpClients({ db, clients, accessOf, metadataOf, redirectUri }: McpClientOptions) {

@@ -8,7 +8,7 @@ import { OAuthFailure } from "./oauth-failure.ts";
 import { type AuthMethod, authMethods } from "./row.ts";
 
 /** The authorization that an MCP server asks for. */
-export interface McpAuthorization {
+interface McpAuthorization {
   metadata: IssuerMetadata;
   /** Resource indicator of the server. */
   resource: string;
@@ -17,7 +17,7 @@ export interface McpAuthorization {
 }
 
 /** A registration of this server at an authorization server. */
-export interface Registration {
+interface Registration {
   client_id: string;
   client_secret: string | null;
   token_endpoint_auth_method: AuthMethod;

@@ -12,7 +12,7 @@ export class OAuthFailure extends Error {
   }
 }
 
-export type OAuthFailureCode =
+type OAuthFailureCode =
   /** The code or the refresh token is used, expired, revoked or of somebody else: a person has to consent again. */
   | "grant_refused"
   /** The server refuses the client, its secret, its scopes or its request. */

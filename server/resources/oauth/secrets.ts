@@ -3,7 +3,7 @@ import type { Seal } from "../../lib/seal.ts";
 import type { IssuerClient } from "./row.ts";
 
 /** Encrypted part of a client. */
-export interface ClientSecrets {
+interface ClientSecrets {
   client_secret: string | null;
 }
 

@@ -50,7 +50,7 @@ interface ToolStoreOptions extends StoreBase {
 }
 
 /** OAuth clients of tools. */
-export interface ToolOAuth {
+interface ToolOAuth {
   hasClient(scope: Scope, id: string): boolean;
   /** True if each user has an own grant, so that nothing can be requested without one. */
   isPerUser(scope: Scope, id: string): boolean;

@@ -5,7 +5,7 @@ import type { ToolContext } from "./context.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
 
 /** The token of a call, or the result of a call that has none. */
-export type Authorized = { token: string | null } | { result: ToolResult };
+type Authorized = { token: string | null } | { result: ToolResult };
 
 /** Returns the token for the calls of a tool; null if it needs none. */
 export const authorize = async (
@@ -22,7 +22,7 @@ function authorizedBy(found: AccessToken | null): Authorized {
   return { result: toolError("authorization_required", message, 0) };
 }
 
-/** What a refused request needs to be repeated: another token, or one with more scopes. Null: a token would not help. */
+/** Returns what repeats a refused request: another token, or one with more scopes. Null: a token would not help. */
 export function refusalOf(status: number, header: string | null): { missing: readonly string[] | undefined } | null {
   if (status === 401) return { missing: undefined };
   const { error, scopes } = readChallenge(header);
