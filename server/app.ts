@@ -19,6 +19,7 @@ import { createLabelsModule } from "./resources/labels/module.ts";
 import { createAgentResolver } from "./resources/labels/resolve-agent.ts";
 import { createMemoryModule, type MemoryOptions } from "./resources/memory/module.ts";
 import { type ConnectionOptions, createConnectionsModule } from "./resources/model-connections/module.ts";
+import { createOAuthModule } from "./resources/oauth/module.ts";
 import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
 import { createSchedulesModule } from "./resources/schedules/module.ts";
 import { createSecretsModule } from "./resources/secrets/module.ts";
@@ -58,6 +59,7 @@ export function createApp(options: AppOptions) {
   const projects = createProjectsModule({ base });
   const connections = createConnectionsModule({ base, options });
   const secrets = createSecretsModule({ base });
+  const oauth = createOAuthModule({ base, projects, naming: options.cluster !== undefined });
   const webhooks = createWebhooksModule({ base, options, journals, serializeFollowed: pushBody });
   const fileMemory = createLateRef<FileMemory>("memory");
   const files = createFilesModule({ base, journals, webhooks, memory: fileMemory });
@@ -66,7 +68,7 @@ export function createApp(options: AppOptions) {
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
   const resolver = createAgentResolver({ db: base.db, agentsNamed: createAgentsNamed(base.db), hasAgent });
-  const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
+  const tools = createToolsModule({ base, secrets, oauth, files, hasAgent, resolver });
   const snippets = createSnippetsModule({ base });
   const skills = createSkillsModule({ base, journals, files });
   const agents = createAgentsModule({
@@ -85,7 +87,7 @@ export function createApp(options: AppOptions) {
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
   const triggerDeliveries = createTriggerDeliveries(base);
-  const forgetters = [audit, skills, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
+  const forgetters = [audit, oauth, skills, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
   const runs = createRunsModule({
     base,
     options,
@@ -96,6 +98,7 @@ export function createApp(options: AppOptions) {
     usage,
     memory,
     tools,
+    oauth,
     skills,
     agents,
     threads,
@@ -108,6 +111,7 @@ export function createApp(options: AppOptions) {
     projects,
     cancelRun: runs.service.cancel,
     eraseMemory: memory.sweeper.eraseOfProject,
+    beforeErasing: oauth.leaveProject,
   });
   const toolTests = createToolTestsModule({ base, tools, runTool: runs.runTool });
   const traces = createTracesModule({ base, options, journals, files, forgetTrace: runs.store.forgetTrace });
@@ -138,7 +142,7 @@ export function createApp(options: AppOptions) {
   const suites = createSuitesModule({ base, journals, projects, agents, runs });
   const scores = createScoresModule({ base, runs, labels });
   const chat = createChatModule({ base, agents, resolver });
-  const users = createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs });
+  const users = createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs, oauth });
   const metrics = createMetricsModule({ base, options, http, journals, connections, webhooks, usage, runs });
   const alerts = createAlertsModule({ base, options, projects, usage, webhooks });
   const keys = createKeysModule({
@@ -161,6 +165,7 @@ export function createApp(options: AppOptions) {
     chat,
     tools,
     toolTests,
+    oauth,
     skills,
     secrets,
     snippets,
@@ -216,6 +221,7 @@ export function createApp(options: AppOptions) {
     resources: createMount([...resources, keys.clientTokens]),
     callbacks: callbacks.plugin,
     triggers: triggers.plugin,
+    oauth: oauth.plugin,
     metrics: metrics.plugin,
     dashboard: dashboard.console,
     protocols,
@@ -227,6 +233,7 @@ export function createApp(options: AppOptions) {
     files,
     memory,
     tools,
+    oauth,
     skills,
     connections,
     runs,
@@ -261,6 +268,8 @@ export function createApp(options: AppOptions) {
     pool: runs.pool,
     sweep: runs.sweep,
     keys: keys.store,
+    oauth: oauth.accessTokens,
+    oauthRevocations: oauth.revocations,
     threads: threads.store,
     search,
     memory,

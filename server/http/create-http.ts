@@ -39,6 +39,8 @@ interface Served {
   onRefused: OnRefused;
   callbacks: AnyElysia;
   triggers: AnyElysia;
+  /** Where authorization servers send users back. */
+  oauth: AnyElysia;
   metrics: AnyElysia;
   /** Routes under /v1. */
   resources: Mount;
@@ -122,6 +124,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       onRefused,
       callbacks,
       triggers,
+      oauth,
       metrics,
       resources,
       dashboard,
@@ -170,6 +173,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
         .use(triggers)
+        .use(oauth)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard?.own ?? new Elysia());
       const { previousRunId } = idempotency;

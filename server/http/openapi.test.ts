@@ -68,6 +68,7 @@ test("every id is a resource and a verb", () => {
   expect([...verbs].sort()).toEqual(
     [
       "add",
+      "authorize",
       "cancel",
       "capsule",
       "content",
@@ -159,7 +160,7 @@ test("the example of a request never uses a field's name as its value", () => {
       look(example, "", operation.operationId);
   expect(echoes).toEqual([]);
 });
-const ofClients = new Set(["user_id", "session_id", "scope_id"]);
+const ofClients = new Set(["user_id", "session_id", "scope_id", "client_id"]);
 
 test("every webhook has an example that fits its schema, and the headers for its signature", () => {
   const signed = Object.keys(sign({ secrets: [newSigningSecret()], id: "evt_1", timestamp: 1, body: "" }));
@@ -519,6 +520,10 @@ test("real responses match their description in every field", async () => {
   const trigger = await client.post("/v1/triggers", { name: "t", agent_id: daily.agent_id, verification: "github" });
   expectFit("Trigger", trigger.body);
   expectFit("Trigger", (await client.get("/v1/triggers")).body.data[0]);
+  const oauth = { name: "o", grant: "client_credentials", client_id: "c", client_secret: "s" };
+  const registered = await client.post("/v1/oauth_clients", { ...oauth, token_endpoint: server_url });
+  expectFit("OAuthClient", registered.body);
+  expectFit("OAuthClient", (await client.get("/v1/oauth_clients")).body.data[0]);
   expectFit("ScheduleRun", (await client.get(`/v1/schedules/${scheduled.body.id}/runs`)).body.data[0]);
   const suite = await client.post("/v1/suites", { name: "s", run_ids: [id] });
   expectFit("Suite", suite.body);

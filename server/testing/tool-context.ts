@@ -17,6 +17,7 @@ export function toolContext({ policy, ...given }: ContextOptions = {}): ToolCont
     },
     recorded: Promise.resolve(),
     secrets: unused("secrets"),
+    accessToken: async () => null,
     hidden: () => [],
     egress: createEgress({ allow: [], loopback: true, ...policy }),
     ask: unused("answer of the main thread"),

@@ -30,8 +30,14 @@ export function checkOrigin(input: UpdateTool, kind: ToolKind, before: Definitio
   const { sends } = kind;
   const to = sends && input[sends.field];
   if (!sends || to === undefined) return;
-  const { address: from, header_names, query_names = [] } = sends.to(before);
+  const { address: from, header_names, query_names = [], oauth_client_id } = sends.to(before);
   if (originOf(to) === originOf(from)) return;
+  if (oauth_client_id !== undefined && input.auth === undefined)
+    throw invalid(
+      "auth",
+      "The URL has a new origin: send auth again, since its tokens were meant for the old one.",
+      "required",
+    );
   requireAnew(kind, header_names, secretsIn(input, kind), sends.secretField);
   requireAnew(kind, query_names, input.query, "query");
 }
@@ -47,9 +53,7 @@ function requireAnew(
   const message = `The URL has a new origin: send the ${what} meant for the old one.`;
   if (!given) throw invalid(param, message, "required");
   const maskedNames = Object.keys(given).filter((name) => given[name] === mask);
-  throwIfInvalid(
-    maskedNames.map((name) => fault(param === "query" ? `query.${name}` : paramOf(kind, name), message)),
-  );
+  throwIfInvalid(maskedNames.map((name) => fault(param === "query" ? `query.${name}` : paramOf(kind, name), message)));
 }
 
 // The URL class gives the origin "null" for every `stdio:` address.

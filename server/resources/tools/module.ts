@@ -9,6 +9,7 @@ import { createStdioServers } from "../../runtime/mcp/stdio-servers.ts";
 import { createOpenApiReader } from "../../runtime/sandbox/openapi-reader.ts";
 import type { FilesModule } from "../files/module.ts";
 import type { AgentResolver } from "../labels/module.ts";
+import type { OAuthModule } from "../oauth/module.ts";
 import type { SecretsModule } from "../secrets/module.ts";
 import { createToolImport } from "./import/import.ts";
 import type { ListTools } from "./mcp-lists.ts";
@@ -22,13 +23,14 @@ export type ToolsModule = ReturnType<typeof createToolsModule>;
 interface Needs {
   base: Base;
   secrets: SecretsModule;
+  oauth: OAuthModule;
   files: FilesModule;
   hasAgent(viewer: Viewer, id: string): boolean;
   resolver: AgentResolver;
 }
 
 /** Tools of agents, including those of MCP servers. */
-export function createToolsModule({ base, secrets, files, hasAgent, resolver }: Needs) {
+export function createToolsModule({ base, secrets, oauth, files, hasAgent, resolver }: Needs) {
   const { seal, egress, environment, sandbox, closing, log } = base;
   const stdioServers = readStdioServers(environment);
   const stdio = createStdioServers({ servers: stdioServers, log });
@@ -44,6 +46,12 @@ export function createToolsModule({ base, secrets, files, hasAgent, resolver }: 
     ...base,
     secrets: secrets.store,
     listTools,
+    oauth: {
+      hasClient: oauth.hasClient,
+      isPerUser: oauth.isPerUser,
+      clientFor: oauth.mcp.clientFor,
+      tokenFor: oauth.accessTokens.get,
+    },
     fileFacts: files.store.facts,
     sandboxLevel: sandbox.level,
     hasAgent,
@@ -52,6 +60,11 @@ export function createToolsModule({ base, secrets, files, hasAgent, resolver }: 
   });
   const reader = createOpenApiReader({ level: sandbox.level });
   const importTools = createToolImport({ tools, reader, egress, hasSecret: secrets.store.has });
+  oauth.accessTokens.onGranted(({ scope, oauthClientId, userId }) => {
+    void tools
+      .listGranted(scope, oauthClientId, userId)
+      .catch((error) => log.warn("tools of an authorized MCP server were not listed", { error }));
+  });
   const openSecrets = (scope: Scope, toolId: string, sealed: string) =>
     resolveToolSecrets(openToolSecrets(seal, scope, toolId, sealed), (name) => secrets.store.value(scope, name));
 

@@ -74,6 +74,7 @@ function run({
       },
       recorded: Promise.resolve(),
       secrets: async () => ({ headers, ...(query && { query }), signing_secret, named }),
+      accessToken: async () => null,
       hidden: () => hidden,
       egress,
       ask: (async (of: string, { reference }: { reference: string }) => {

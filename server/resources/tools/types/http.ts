@@ -5,7 +5,7 @@ import { httpMethods } from "../../../domain/http-request.ts";
 import { fault } from "../../../http/errors.ts";
 import * as t from "../../../lib/schema.ts";
 import { namesIn, templateFault } from "../../../lib/url-template.ts";
-import { masked, parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
+import { authFaults, masked, parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
 import { queryField, requestFaults, requestField, shownMapping, shownOrigin } from "./http-mapping.ts";
 import {
   callOfRequest,
@@ -17,12 +17,13 @@ import {
 } from "./request.ts";
 import { type Definition, requireSettings, type ToolInput, type ToolKind } from "./tool-kind.ts";
 
-const { url, headers, timeout_ms, retries, idempotent } = requestFields;
+const { url, headers, auth, timeout_ms, retries, idempotent } = requestFields;
 
 export const fields = {
   url,
   method: t.about("The method of the request.", t.oneOf(httpMethods)),
   headers,
+  auth,
   query: queryField,
   request: requestField,
   timeout_ms,
@@ -51,8 +52,9 @@ export const response = {
 export const kind: ToolKind = {
   fields,
   response,
-  faults: (input, before) => [
+  faults: (input, before, known) => [
     ...urlFaults(input, before),
+    ...authFaults(input, before?.http ?? null, known, false),
     ...timeoutFaults(input),
     ...parameterFaults(input),
     ...requestFaults(input, before),

@@ -1,7 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import type { HttpTool } from "../../../domain/agent-snapshot.ts";
 import * as t from "../../../lib/schema.ts";
-import { addressField, headersField, masked, timeoutField, usualTimeout_ms } from "./fields.ts";
+import {
+  addressField,
+  authField,
+  authResponse,
+  changedAuth,
+  headersField,
+  masked,
+  showAuth,
+  timeoutField,
+  usualTimeout_ms,
+} from "./fields.ts";
 import { type Definition, type HttpDefinition, requireSettings, type Sends, type ToolInput } from "./tool-kind.ts";
 
 // Common parts of http and webhook tools: a signed request to the client's own address.
@@ -12,6 +22,7 @@ export const requestFields = {
     addressField,
   ),
   headers: headersField,
+  auth: authField,
   timeout_ms: timeoutField,
   retries: t.about("How often a failed attempt is retried.", Type.Integer({ minimum: 0, maximum: 5 })),
   idempotent: t.about("Whether a call is safe to repeat.", Type.Boolean()),
@@ -19,6 +30,7 @@ export const requestFields = {
 export const requestResponseFields = {
   url: t.text,
   headers: t.about("Headers of every call; values are shown as `********`.", t.map(t.text)),
+  auth: authResponse,
   timeout_ms: t.integer,
   retries: t.integer,
   idempotent: t.boolean,
@@ -53,6 +65,7 @@ export function changeRequest(input: ToolInput, before: Definition | null): { ht
         "output_fields",
         input.output_fields === undefined ? base.output_fields : (input.output_fields ?? undefined),
       ),
+      ...changedAuth(input, before?.http),
     },
   };
 }
@@ -66,7 +79,14 @@ const present = <Name extends string, Value>(name: Name, value: Value | undefine
 export function showRequest(definition: Definition) {
   const http = requireSettings(definition.http);
   const { url, timeout_ms, retries, header_names } = http;
-  return { url, headers: masked(header_names), timeout_ms, retries, idempotent: isIdempotent(http) };
+  return {
+    url,
+    headers: masked(header_names),
+    auth: showAuth(http),
+    timeout_ms,
+    retries,
+    idempotent: isIdempotent(http),
+  };
 }
 
 export function callOfRequest(definition: Definition, sealed: string): Pick<HttpTool, "idempotent" | "http"> {
@@ -83,6 +103,7 @@ export function callOfRequest(definition: Definition, sealed: string): Pick<Http
       ...(request && { request }),
       ...(output_fields && { output_fields }),
       sealed,
+      ...changedAuth({}, http),
     },
   };
 }
@@ -97,7 +118,7 @@ export const sendsRequest: Sends = {
   signed: true,
   ownHeaders: ["idempotency-key", "x-run-id", "x-tool-call-id", "webhook-id", "webhook-timestamp", "webhook-signature"],
   to: ({ http }) => {
-    const { url, header_names, query_names = [] } = requireSettings(http);
-    return { address: url, header_names, query_names };
+    const { url, header_names, query_names = [], oauth_client_id } = requireSettings(http);
+    return { address: url, header_names, query_names, ...(oauth_client_id !== undefined && { oauth_client_id }) };
   },
 };

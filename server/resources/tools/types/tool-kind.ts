@@ -57,6 +57,7 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   request?: RequestMapping | null;
   /** Set by an import only. */
   openapi?: OpenApiOrigin;
+  auth?: { type: "oauth"; oauth_client_id?: string; per_user?: boolean; scopes?: string[] } | null;
   timeout_ms?: number;
   retries?: number;
   response?: HttpCall["response"];
@@ -119,6 +120,7 @@ export interface McpDefinition {
   allowed_tools: string[] | null;
   timeout_ms: number;
   header_names: string[];
+  oauth_client_id?: string;
   listing: Listing;
 }
 
@@ -168,6 +170,7 @@ export interface Sends {
     address: string;
     header_names: readonly string[];
     query_names?: readonly string[];
+    oauth_client_id?: string;
   };
 }
 
@@ -180,6 +183,7 @@ export function requireSettings<Settings>(settings: Settings | null | undefined)
 /** Lookups of objects that a tool may refer to. */
 export interface Known {
   hasSecret(name: string): boolean;
+  hasOAuthClient(id: string): boolean;
   hasAgent(id: string): boolean;
   /** In the order of the ids. Throws with a fault for each unknown one. */
   files(ids: readonly string[]): readonly { filename: string }[];

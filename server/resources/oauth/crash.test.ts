@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { copyDatabase } from "../../testing/copy-database.ts";
+import { oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
+import { type TestApp, testApp } from "../../testing/test-app.ts";
+
+// A copy of the database at a moment is what a process finds that was killed then.
+
+const tables = ["projects", "oauth_clients", "oauth_grants", "oauth_authorizations", "oauth_revocations"];
+const masterKey = new Uint8Array(32).fill(7);
+const visit = (server: TestApp, path: string) => server.app.handle(new Request(`http://localhost${path}`));
+
+async function setUp() {
+  const stack = new AsyncDisposableStack();
+  const issuer = stack.use(await startOAuthServer());
+  let at = Date.now();
+  issuer.now = () => at;
+  const start = (db?: TestApp["db"]) => stack.use(testApp({ masterKey, now: () => at, ...(db && { db }) }));
+  const server = start();
+  const client = await server.client();
+  const { body } = await client.post("/v1/oauth_clients", {
+    name: "c",
+    grant: "authorization_code",
+    issuer: issuer.url,
+    client_id: oauthClientId,
+    client_secret: oauthClientSecret,
+  });
+  /** Returns the way back of a user who consents at a server. */
+  const consentAt = async (of: TestApp) => {
+    const { url } = await of.oauth.authorize(client.scope, body.id, { userId: null });
+    return issuer.consent(url, "project");
+  };
+  const tokenAt = (of: TestApp) => of.oauth.get(client.scope, body.id, null);
+  const pass = (seconds: number) => {
+    at += seconds * 1000;
+  };
+  return { stack, issuer, server, client, id: body.id as string, start, consentAt, tokenAt, pass };
+}
+
+test("a process killed between the exchange of a code and its store uses the code no second time, and asks again", async () => {
+  const { stack, issuer, server, start, consentAt, tokenAt } = await setUp();
+  await using _ = stack;
+  const back = await consentAt(server);
+  let copy: TestApp["db"] | undefined;
+  issuer.before = async () => {
+    copy ??= copyDatabase(server.db, tables);
+  };
+  expect((await visit(server, back)).status).toBe(200);
+  const next = start(copy);
+  expect((await visit(next, back)).status).toBe(400);
+  expect(issuer.requests("authorization_code")).toBe(1);
+  expect(await tokenAt(next)).toMatchObject({ status: "authorization_required" });
+  expect((await visit(next, await consentAt(next))).status).toBe(200);
+  expect(await tokenAt(next)).toMatchObject({ status: "ready" });
+});
+
+test("a process killed between a refresh and its store loses at most the grant, whose user is asked again", async () => {
+  const { stack, issuer, server, start, consentAt, tokenAt, pass } = await setUp();
+  await using _ = stack;
+  await visit(server, await consentAt(server));
+  pass(3600);
+  let copy: TestApp["db"] | undefined;
+  issuer.before = async () => {
+    copy ??= copyDatabase(server.db, tables);
+  };
+  expect(await tokenAt(server)).toMatchObject({ status: "ready" });
+  const next = start(copy);
+  // The issuer rotated the refresh token, and takes its second use for a theft.
+  expect(await tokenAt(next)).toMatchObject({ status: "authorization_required" });
+  expect((await visit(next, await consentAt(next))).status).toBe(200);
+  expect(await tokenAt(next)).toMatchObject({ status: "ready" });
+});
+
+test("a process killed before it revoked a deleted grant's tokens revokes them when it starts again", async () => {
+  const { stack, issuer, server, client, id, start, consentAt, tokenAt } = await setUp();
+  await using _ = stack;
+  await visit(server, await consentAt(server));
+  const { token } = (await tokenAt(server)) as { token: string };
+  let copy: TestApp["db"] | undefined;
+  issuer.faults.revoke = () => {
+    copy ??= copyDatabase(server.db, tables);
+    return new Response(null, { status: 503 });
+  };
+  await client.delete(`/v1/oauth_clients/${id}`);
+  await server.oauthRevocations.idle();
+  issuer.faults.revoke = undefined;
+  expect(issuer.revoked).toEqual([]);
+  const next = start(copy);
+  await next.recover();
+  await next.oauthRevocations.idle();
+  expect(issuer.revoked).toContain(token);
+});
