@@ -22,6 +22,16 @@ interface StormOptions {
   seed: number;
   /** Ends once this counter is not zero: an injected fault needs no full storm. */
   until?: CounterName;
+  /** Effects that the kills must have. */
+  demanded?: DemandedEffects;
+}
+
+/** Chance decides what a kill hits: the storm goes on until each of these figures is above `above`. */
+interface DemandedEffects {
+  figures: readonly string[];
+  above: number;
+  /** Kills after which it ends anyway, with the effects that it missed. */
+  kills_most: number;
 }
 
 /** Result of a storm: the violations, the counts, and the faults in words. */
@@ -29,6 +39,8 @@ export interface StormReport {
   counters: Counters;
   figures: Figures;
   faults: string[];
+  /** Demanded effects that no kill had. */
+  missed: string[];
 }
 
 // Milliseconds from start to kill. The server needs about 70 ms to start.
@@ -45,7 +57,14 @@ const perThread = 6;
  * Kills the executable repeatedly while runs of nine steps execute against stubs that survive it, and clients start
  * runs, read streams and answer calls; then compares all observations.
  */
-export async function runStorm({ kills, runs, seed, until, ...executable }: StormOptions): Promise<StormReport> {
+export async function runStorm({
+  kills,
+  runs,
+  seed,
+  until,
+  demanded,
+  ...executable
+}: StormOptions): Promise<StormReport> {
   const begun = performance.now();
   const { hold_ms, patience_ms } = limitsOf(until !== undefined);
   await using world = await startWorld(executable, seed, runs);
@@ -54,22 +73,27 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
   const following: Promise<void>[] = [];
   const launch = ({ follow }: Pick<RunClient, "follow">, delay_ms = 0) =>
     following.push(Bun.sleep(delay_ms).then(follow));
-  const figures = { kills: 0, held: 0 };
+  const figures = { kills: 0, held: 0, launched: 0 };
+  const hits = (): Figures => ({ ...figures, ...figuresOf(record, tools, shared), ...receiver.figures });
   const report = (): StormReport => {
     const seconds = Math.round((performance.now() - begun) / 100) / 10;
+    const counted = { ...hits(), seconds };
     return {
       counters: judge.counters(),
-      figures: { ...figures, ...figuresOf(record, tools, shared), ...receiver.figures, seconds },
+      figures: counted,
       faults: judge.faults(),
+      missed: missedOf(demanded, counted),
     };
   };
+  const goesOn = (): boolean =>
+    figures.kills < kills ||
+    (demanded !== undefined && figures.kills < demanded.kills_most && missedOf(demanded, hits()).length > 0);
 
-  let launched = 0;
-  while (figures.kills < kills) {
-    for (; launched < (runs * (figures.kills + 1)) / kills; launched++) {
-      launch(createRunClient(shared, `${inputWord} ${launched}`), random.between(0, serving_ms[1]));
-      if (launched % perEvent > 0) continue;
-      launch({ follow: createEventSender(shared, trigger, launched) }, random.between(0, serving_ms[1]));
+  while (goesOn()) {
+    for (; figures.launched < (runs * (figures.kills + 1)) / kills; figures.launched++) {
+      launch(createRunClient(shared, `${inputWord} ${figures.launched}`), random.between(0, serving_ms[1]));
+      if (figures.launched % perEvent > 0) continue;
+      launch({ follow: createEventSender(shared, trigger, figures.launched) }, random.between(0, serving_ms[1]));
     }
     await Bun.sleep(random.between(...serving_ms)); // The random instant is the test.
     if (await waitForRunsAtRisk(record, shared, hold_ms)) figures.held++;
@@ -88,6 +112,9 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
   await judge.atEnd(server);
   return report();
 }
+
+const missedOf = (demanded: DemandedEffects | undefined, hits: Figures): string[] =>
+  demanded?.figures.filter((name) => !(hits[name]! > demanded.above)) ?? [];
 
 /** Starts the server, stubs that outlive its process, two agents, and the observers. */
 async function startWorld(executable: Pick<StormOptions, "program" | "environment">, seed: number, runs: number) {
