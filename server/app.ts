@@ -19,6 +19,7 @@ import { createLabelsModule } from "./resources/labels/module.ts";
 import { createAgentResolver } from "./resources/labels/resolve-agent.ts";
 import { createMemoryModule, type MemoryOptions } from "./resources/memory/module.ts";
 import { type ConnectionOptions, createConnectionsModule } from "./resources/model-connections/module.ts";
+import { createOAuthModule } from "./resources/oauth/module.ts";
 import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
 import { createSchedulesModule } from "./resources/schedules/module.ts";
 import { createSecretsModule } from "./resources/secrets/module.ts";
@@ -58,6 +59,7 @@ export function createApp(options: AppOptions) {
   const projects = createProjectsModule({ base });
   const connections = createConnectionsModule({ base, options });
   const secrets = createSecretsModule({ base });
+  const oauth = createOAuthModule({ base });
   const webhooks = createWebhooksModule({ base, options, journals, serializeFollowed: pushBody });
   const fileMemory = createLateRef<FileMemory>("memory");
   const files = createFilesModule({ base, journals, webhooks, memory: fileMemory });
@@ -96,6 +98,7 @@ export function createApp(options: AppOptions) {
     usage,
     memory,
     tools,
+    oauth,
     skills,
     agents,
     threads,

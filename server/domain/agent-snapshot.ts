@@ -40,6 +40,8 @@ export interface HttpCall {
   response: HttpResponseType;
   /** Header values and the signing secret, encrypted with the master key. Decrypted only to make the request. */
   sealed: string;
+  /** The OAuth client whose token is sent as `Authorization`; absent: none. */
+  oauth_client_id?: string;
 }
 
 /** Code of a `code` tool: its own function, or without `source` the code that the model writes. */
@@ -60,6 +62,8 @@ interface McpCall {
   timeout_ms: number;
   /** Header values, encrypted like those of HTTP tools. */
   sealed: string;
+  /** See `HttpCall`. */
+  oauth_client_id?: string;
 }
 
 /** Another agent as a tool. */

@@ -23,6 +23,8 @@ export const prefixes = {
   schedule: "sch",
   trigger: "trg",
   trigger_delivery: "tdl",
+  oauth_client: "oac",
+  oauth_grant: "oag",
   suite: "sui",
   suite_run: "srun",
   score: "scr",

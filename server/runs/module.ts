@@ -15,6 +15,7 @@ import type { AgentResolver } from "../resources/labels/module.ts";
 import type { MemoryModule } from "../resources/memory/module.ts";
 import type { ConnectionsModule } from "../resources/model-connections/module.ts";
 import type { RefusalStore } from "../resources/model-connections/refusal-store.ts";
+import type { OAuthModule } from "../resources/oauth/module.ts";
 import type { ProjectsModule } from "../resources/projects/module.ts";
 import type { ScheduleStoreOptions } from "../resources/schedules/store.ts";
 import type { StartRun } from "../resources/schedules/trigger.ts";
@@ -69,6 +70,7 @@ interface Needs {
   usage: UsageModule;
   memory: MemoryModule;
   tools: ToolsModule;
+  oauth: OAuthModule;
   skills: SkillsModule;
   agents: AgentsModule;
   threads: ThreadsModule;
@@ -96,7 +98,7 @@ function withRefusals<Resolved extends Pick<RunStart, "connection" | "candidates
 /** Composes everything that drives runs. */
 export function createRunsModule({ base, options, journals, callbackAddressOf, forgetters, ...modules }: Needs) {
   const { workers, ordering, leadsUntil } = options;
-  const { projects, connections, files, usage, memory, tools, skills, agents, threads, resolver } = modules;
+  const { projects, connections, files, usage, memory, tools, skills, agents, threads, resolver, oauth } = modules;
   const { db, audit, log, policyOf, sandbox, abortSignalOf, now } = base;
   const { journal } = journals;
   const { places, breakers, refusals } = connections;
@@ -115,6 +117,8 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const answerers: RpcHandlers = {
     secrets: (scope, { tool_id, sealed }) => tools.openSecrets(scope, tool_id, sealed),
     model_headers: (scope, { headers }) => tools.modelHeaders(scope, headers),
+    access_token: (head, { oauth_client_id, rejected }) =>
+      oauth.accessTokens.get(head, oauth_client_id, runs.ownerOf(head.run_id).user_id, rejected),
     callback: (head, { tool_call_id }) => callbackAddressOf(head, tool_call_id, now()),
     keep_file({ run_id }, { file_id, content }) {
       files.outputs.keep(run_id, file_id, content);

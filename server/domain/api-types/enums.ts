@@ -75,6 +75,14 @@ export type TriggerOutcome = (typeof triggerOutcomes)[number];
 /** Policies for events that lack a value which the template names. */
 export const missingPolicies = ["empty", "reject"] as const;
 
+/** How a registration at an authorization server gets its tokens (RFC 6749). */
+export const oauthGrantTypes = ["client_credentials", "authorization_code"] as const;
+export type OAuthGrantType = (typeof oauthGrantTypes)[number];
+export const storedGrantStatuses = ["active", "failed"] as const;
+/** A grant is expired once its access token is, and nothing can refresh it. */
+export const oauthGrantStatuses = [...storedGrantStatuses, "expired"] as const;
+export type OAuthGrantStatus = (typeof oauthGrantStatuses)[number];
+
 /** Sources of scores: chat users, programs, and people at the dashboard. */
 export const scoreSources = ["client", "api_key", "user"] as const;
 export const erasureStatuses = ["in_progress", "completed"] as const;

@@ -1,3 +1,4 @@
+import type { AccessToken } from "../../domain/access-token.ts";
 import type { AgentSnapshot, PassageChoices, Rerank, ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import type { WorstCase } from "../../domain/budget.ts";
@@ -70,6 +71,11 @@ export interface Asks {
   secrets: { ask: { tool_id: string; sealed: string }; answer: ToolSecrets };
   /** Resolves the named secrets in the headers of a model's requests. */
   model_headers: { ask: { headers: Record<string, string> }; answer: ToolSecrets };
+  /**
+   * Returns the access token of an OAuth client for the run's user, or why there is none. `rejected` is the token that a
+   * server refused with 401.
+   */
+  access_token: { ask: { oauth_client_id: string; rejected?: string }; answer: AccessToken };
   /** Returns the one-time URL for the result of a webhook call. */
   callback: { ask: { tool_call_id: string }; answer: { url: string; expires_at: string } };
   /**

@@ -13,9 +13,11 @@ import {
   exposures,
   filePurposes,
   fileStatuses,
+  oauthGrantTypes,
   outcomes,
   roles,
   scoreSources,
+  storedGrantStatuses,
   suiteRunStatuses,
   type testEvent,
   triggerOutcomes,
@@ -629,6 +631,51 @@ export const triggerDeliveries = sqliteTable("trigger_deliveries", {
   status: integer().notNull(),
   run_id: text(),
   reason: text(),
+  created_at_ms: integer().notNull(),
+});
+
+export const oauthClients = sqliteTable("oauth_clients", {
+  ...own,
+  name: text().notNull(),
+  grant: text({ enum: oauthGrantTypes }).notNull(),
+  per_user: integer({ mode: "boolean" }).notNull(),
+  mcp_server_url: text(),
+  definition: json<object>().notNull(),
+  sealed: text().notNull(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
+
+export const oauthGrants = sqliteTable("oauth_grants", {
+  ...own,
+  oauth_client_id: text().notNull(),
+  user_id: text(),
+  status: text({ enum: storedGrantStatuses }).notNull(),
+  sealed: text().notNull(),
+  scopes: json<readonly string[]>().notNull(),
+  is_refreshable: integer({ mode: "boolean" }).notNull(),
+  expires_at_ms: integer(),
+  refreshed_at_ms: integer(),
+  error: json<CodedError>(),
+  created_at_ms: integer().notNull(),
+});
+
+export const oauthAuthorizations = sqliteTable("oauth_authorizations", {
+  ...scope,
+  state_hash: bytes().notNull(),
+  oauth_client_id: text().notNull(),
+  user_id: text(),
+  run_id: text(),
+  return_url: text(),
+  sealed: text().notNull(),
+  expires_at_ms: integer().notNull(),
+});
+
+export const oauthRevocations = sqliteTable("oauth_revocations", {
+  ...own,
+  sealed: text().notNull(),
+  attempts: integer().notNull(),
+  due_at_ms: integer().notNull(),
   created_at_ms: integer().notNull(),
 });
 
