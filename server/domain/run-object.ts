@@ -4,6 +4,7 @@ import { siblingId } from "./ids.ts";
 import type { ImageFacts } from "./model-call.ts";
 import { toolText } from "./prompt.ts";
 import { sourcesIn } from "./provider-items.ts";
+import { shownAction } from "./required-action.ts";
 import { cancelError } from "./run-error.ts";
 import { type MessageMedia, toRequestInput } from "./run-input.ts";
 import { modelsOf } from "./run-models.ts";
@@ -35,7 +36,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     output_json: state.output_json ?? null,
     messages: state.messages.map((message) => messageObject(message, callOf)),
     tool_calls: state.calls.map(toolCallObject),
-    required_action: state.required_action,
+    required_action: state.required_action && shownAction(state.required_action),
     usage: state.usage,
     error: state.status === "cancelled" ? cancelError(state.cancel_reason) : state.error,
     thread_id: run.thread_id,

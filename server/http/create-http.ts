@@ -38,6 +38,7 @@ interface Served {
   noLongerValid: NoLongerValid;
   onRefused: OnRefused;
   callbacks: AnyElysia;
+  consents: AnyElysia;
   triggers: AnyElysia;
   metrics: AnyElysia;
   /** Routes under /v1. */
@@ -121,6 +122,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       noLongerValid,
       onRefused,
       callbacks,
+      consents,
       triggers,
       metrics,
       resources,
@@ -169,6 +171,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         .use(metrics)
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
+        .use(consents)
         .use(triggers)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard?.own ?? new Elysia());

@@ -1,4 +1,4 @@
-import type { RequiredAction } from "../../domain/run-event.ts";
+import type { ShownAction } from "../../domain/required-action.ts";
 import type { RunStatus } from "../../domain/run-state.ts";
 import { isObject } from "../../lib/json.ts";
 import { A2aError } from "./errors.ts";
@@ -20,9 +20,17 @@ export const stateOf: Record<RunStatus, string> = {
   cancelled: "TASK_STATE_CANCELED",
 };
 
+const authRequired = "TASK_STATE_AUTH_REQUIRED";
+
+/** Returns the state of a waiting task: only a user's consent is missing, or the client is to answer. */
+export const waitingState = (action: ShownAction): string =>
+  action.type === "authorization" ? authRequired : stateOf.requires_action;
+
 /** Returns the run status of a task state, or null if no run has it. */
 export const statusOf = (state: string): RunStatus | null =>
-  (Object.keys(stateOf) as RunStatus[]).find((status) => stateOf[status] === state) ?? null;
+  (state === authRequired ? "requires_action" : null) ??
+  (Object.keys(stateOf) as RunStatus[]).find((status) => stateOf[status] === state) ??
+  null;
 
 /** A run as the API returns it; lists omit some fields. */
 export interface TaskRun {
@@ -33,7 +41,7 @@ export interface TaskRun {
   output?: string | null;
   output_json?: unknown;
   error?: { code: string; message: string } | null;
-  required_action?: RequiredAction | null;
+  required_action?: ShownAction | null;
   messages?: { id: string; role: string; content: unknown }[];
   created_at: string;
   started_at?: string | null;
@@ -71,7 +79,8 @@ function taskStatus(run: TaskRun) {
   const parts = explanationOf(run);
   const message = parts && { messageId: `${run.id}-status`, ...placeOf(run), role: "ROLE_AGENT", parts };
   const timestamp = run.ended_at ?? run.started_at ?? run.created_at;
-  return { state: stateOf[run.status], ...(message && { message }), timestamp };
+  const state = run.required_action ? waitingState(run.required_action) : stateOf[run.status];
+  return { state, ...(message && { message }), timestamp };
 }
 
 /** Returns the status message of a task that waits or failed, else null. */
@@ -80,14 +89,27 @@ function explanationOf({ required_action, error }: TaskRun): Part[] | null {
   return error ? [{ text: `${error.code}: ${error.message}` }] : null;
 }
 
-const asks = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
+const asks = {
+  approval: "an approval of",
+  output: "the output of",
+  reconcile: "word of what became of",
+  authorization: "a consent for",
+};
 
-/** Returns the pending calls as text for people and as data for programs. */
-export function questionParts({ submit_tool_outputs: { tool_calls } }: RequiredAction): Part[] {
-  const text = tool_calls.map(({ tool, needs }) => `This task waits for ${asks[needs]} "${tool}".`).join(" ");
+/** Returns the pending calls and consents as text for people and as data for programs. */
+export function questionParts({ submit_tool_outputs: { tool_calls }, authorizations = [] }: ShownAction): Part[] {
+  const texts = tool_calls.map(({ tool, needs }) => `This task waits for ${asks[needs]} "${tool}".`);
+  const consents = authorizations.map(consentText);
   const waitingCalls = tool_calls.map(({ id, tool, arguments: args, needs }) => ({ id, tool, arguments: args, needs }));
-  return [{ text }, { data: { tool_calls: waitingCalls } }];
+  const asked = authorizations.map(({ name, url, expires_at }) => ({ name, url, expires_at }));
+  return [
+    { text: [...texts, ...consents].join(" ") },
+    { data: { tool_calls: waitingCalls, ...(asked.length > 0 && { authorizations: asked }) } },
+  ];
 }
+
+const consentText = ({ name, url }: { name: string; url: string | null }): string =>
+  `This task waits for the user's consent to use "${name}"${url === null ? "." : `: ${url}`}`;
 
 const artifactId = "output";
 
@@ -147,7 +169,7 @@ export function readMessage(message: unknown): ParsedMessage {
  */
 export function outputsOf(
   { text, data }: ParsedMessage,
-  { submit_tool_outputs: { tool_calls } }: RequiredAction,
+  { submit_tool_outputs: { tool_calls } }: ShownAction,
 ): unknown[] {
   const [toolOutputs] = data.flatMap((one) =>
     isObject(one) && Array.isArray(one.tool_outputs) ? [one.tool_outputs] : [],

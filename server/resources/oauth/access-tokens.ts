@@ -10,6 +10,16 @@ export interface NewGrant {
   userId: string | null;
 }
 
+/** A consent that its user refused. */
+export interface DeniedGrant {
+  scope: Scope;
+  oauthClientId: string;
+  /** The run for which it was asked; null if it was for none. */
+  runId: string | null;
+  /** The words of the authorization server. */
+  reason: string;
+}
+
 /** Where a user has to go to consent. */
 export interface AuthorizationUrl {
   url: string;
@@ -33,6 +43,8 @@ export interface AccessTokens {
     request: { userId: string | null; runId?: string; returnUrl?: string },
   ): Promise<AuthorizationUrl>;
   onGranted(listener: (grant: NewGrant) => void): void;
+  /** Calls back when a user came back from the authorization server without consenting. */
+  onDenied(listener: (denial: DeniedGrant) => void): void;
 }
 
 /** Creates the tokens of OAuth clients. */
@@ -47,5 +59,6 @@ export function createAccessTokens(): AccessTokens {
     get: unknown,
     authorize: () => Promise.reject(new Error("There is no such OAuth client.")),
     onGranted() {},
+    onDenied() {},
   };
 }
