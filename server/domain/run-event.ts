@@ -168,6 +168,9 @@ export type RecordedCall = Static<typeof RecordedCall>;
 export const callNeeds = ["output", "approval", "reconcile", "authorization"] as const;
 export type Needs = (typeof callNeeds)[number];
 const Needs = oneOf(callNeeds);
+/** Needs that clients or people settle by submitting an answer. */
+export const answerableNeeds = ["output", "approval", "reconcile"] as const satisfies Needs[];
+export type AnswerableNeeds = (typeof answerableNeeds)[number];
 const waitsFor = "What it waits for: an output, an approval, the outcome of an interrupted call, or a user's consent.";
 
 /** Decisions of people on a waiting call. */

@@ -1,5 +1,5 @@
 import { notFound, throwNotFound } from "../domain/not-found.ts";
-import type { RunCreated } from "../domain/run-event.ts";
+import type { AnswerableNeeds, RunCreated } from "../domain/run-event.ts";
 import { type RunList, type RunObject, runLists, runListsOf, runObject, runOfSummary } from "../domain/run-object.ts";
 import { fold, isOver, type RunState } from "../domain/run-state.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -262,7 +262,10 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
     /** Returns a page of the scope's pending calls. */
     pending: (scope: Viewer, page: Page) => {
-      const where = agentConditions(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
+      // A consent is its user's to give: nobody answers it here.
+      const isAnswerable = { sql: "needs <> 'authorization'", values: [] };
+      const ofAgents = agentConditions(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
+      const where = [isAnswerable, ...ofAgents];
       return listPage(db, { table: approvals, kind: "tool_call", scope, page, where, isComplete: true }, toApproval);
     },
   };
@@ -296,7 +299,7 @@ function toApproval(row: typeof approvals.$inferSelect) {
     tool_id,
     tool,
     arguments: args,
-    needs,
+    needs: needs as AnswerableNeeds,
     created_at: timestamp(created_at_ms),
     expires_at: timestamp(requireValue(expires_at_ms, "The expiry of an approval")),
     metadata: {},

@@ -179,9 +179,15 @@ export const RunCount = t.named(
 );
 export type RunCount = Static<typeof RunCount>;
 
+const { authorization: _, ...answerableCall } = pendingCall;
+
 export const Approval = resource("Approval", "approval", {
   run_id: RunId,
-  ...pendingCall,
+  ...answerableCall,
+  needs: t.about(
+    "What it waits for: an output, an approval, or the outcome of an interrupted call.",
+    t.oneOf(record.answerableNeeds),
+  ),
   id: t.about("The id of the tool call.", pendingCall.id),
 });
 export type Approval = Static<typeof Approval>;

@@ -25,11 +25,7 @@ export function consentRoutes({ consents, http: { limiter, clientOf }, projects 
 
   return new Elysia().get("/oauth/consent/:token", async ({ params: { token }, request }) => {
     const opened = open(token, request);
-    const standing = limiter.take(
-      opened.head,
-      "writes_per_minute",
-      projects.store.settingsOf(opened.head.project_id),
-    );
+    const standing = limiter.take(opened.head, "writes_per_minute", projects.store.settingsOf(opened.head.project_id));
     if (standing?.accepted === false) throw tooMany(standing.retryAfter);
     return new Response(null, { status: 303, headers: { ...headers, location: await consents.begin(opened) } });
   });

@@ -23,11 +23,13 @@ export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
     output: `${call.tool} waits for its output`,
     approval: `Approve ${call.tool}?`,
     reconcile: `Did ${call.tool} take effect?`,
+    authorization: `${call.tool} waits for a consent`,
   };
   const forms = {
     output: () => <AnswerOutput {...answer} />,
     approval: () => <AnswerApproval {...answer} />,
     reconcile: () => <AnswerReconcile {...answer} />,
+    authorization: () => null, // Its user gives it: `ConsentCard`.
   };
   return (
     <article
