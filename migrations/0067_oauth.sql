@@ -28,6 +28,7 @@ CREATE TABLE oauth_grants (
   is_refreshable  INTEGER NOT NULL,
   expires_at_ms   INTEGER, -- Of the access token; NULL: the issuer did not say.
   refreshed_at_ms INTEGER,
+  wanted_scopes   TEXT    NOT NULL, -- JSON: scopes that a server missed in its tokens, for the next authorization.
   error           TEXT, -- JSON: why the grant has failed.
   created_at_ms   INTEGER NOT NULL,
   PRIMARY KEY (project_id, environment, id),

@@ -61,7 +61,7 @@ export function createApp(options: AppOptions) {
   const projects = createProjectsModule({ base });
   const connections = createConnectionsModule({ base, options });
   const secrets = createSecretsModule({ base });
-  const oauth = createOAuthModule({ base });
+  const oauth = createOAuthModule({ base, projects, naming: options.cluster !== undefined });
   const links = createConsentLinks({ base, naming: options.cluster !== undefined });
   const webhooks = createWebhooksModule({
     base,
@@ -77,7 +77,7 @@ export function createApp(options: AppOptions) {
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
   const resolver = createAgentResolver({ db: base.db, agentsNamed: createAgentsNamed(base.db), hasAgent });
-  const tools = createToolsModule({ base, secrets, files, hasAgent, resolver });
+  const tools = createToolsModule({ base, secrets, oauth, files, hasAgent, resolver });
   const snippets = createSnippetsModule({ base });
   const skills = createSkillsModule({ base, journals, files });
   const agents = createAgentsModule({
@@ -96,7 +96,7 @@ export function createApp(options: AppOptions) {
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
   const triggerDeliveries = createTriggerDeliveries(base);
-  const forgetters = [audit, skills, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
+  const forgetters = [audit, oauth, skills, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
   const runs = createRunsModule({
     base,
     options,
@@ -121,6 +121,7 @@ export function createApp(options: AppOptions) {
     projects,
     cancelRun: runs.service.cancel,
     eraseMemory: memory.sweeper.eraseOfProject,
+    beforeErasing: oauth.leaveProject,
   });
   const toolTests = createToolTestsModule({ base, tools, runTool: runs.runTool });
   const traces = createTracesModule({ base, options, journals, files, forgetTrace: runs.store.forgetTrace });
@@ -151,7 +152,7 @@ export function createApp(options: AppOptions) {
   const suites = createSuitesModule({ base, journals, projects, agents, runs });
   const scores = createScoresModule({ base, runs, labels });
   const chat = createChatModule({ base, agents, resolver });
-  const users = createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs });
+  const users = createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs, oauth });
   const metrics = createMetricsModule({ base, options, http, journals, connections, webhooks, usage, runs });
   const alerts = createAlertsModule({ base, options, projects, usage, webhooks });
   const keys = createKeysModule({
@@ -174,6 +175,7 @@ export function createApp(options: AppOptions) {
     chat,
     tools,
     toolTests,
+    oauth,
     skills,
     secrets,
     snippets,
@@ -230,6 +232,7 @@ export function createApp(options: AppOptions) {
     callbacks: callbacks.plugin,
     consents: consentRoutes({ consents: runs.consents, http, projects }),
     triggers: triggers.plugin,
+    oauth: oauth.plugin,
     metrics: metrics.plugin,
     dashboard: dashboard.console,
     protocols,
@@ -241,6 +244,7 @@ export function createApp(options: AppOptions) {
     files,
     memory,
     tools,
+    oauth,
     skills,
     connections,
     runs,

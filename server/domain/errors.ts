@@ -161,6 +161,12 @@ export const catalogue = {
     meaning:
       "The OpenID Connect issuer could not be reached, or is not set up for this server. Try again; the server's log has the cause.",
   },
+  oauth_server_failed: {
+    status: 502,
+    type: "api_error",
+    meaning:
+      "The authorization server of an OAuth client could not be reached, or its answer cannot be used. The message says why: correct the client, or try again.",
+  },
   invitation_invalid: {
     status: 403,
     type: "permission_error",

@@ -40,6 +40,8 @@ interface Served {
   callbacks: AnyElysia;
   consents: AnyElysia;
   triggers: AnyElysia;
+  /** Where authorization servers send users back. */
+  oauth: AnyElysia;
   metrics: AnyElysia;
   /** Routes under /v1. */
   resources: Mount;
@@ -124,6 +126,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       callbacks,
       consents,
       triggers,
+      oauth,
       metrics,
       resources,
       dashboard,
@@ -173,6 +176,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         .use(callbacks)
         .use(consents)
         .use(triggers)
+        .use(oauth)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard?.own ?? new Elysia());
       const { previousRunId } = idempotency;

@@ -120,8 +120,8 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, l
   const answerers: RpcHandlers = {
     secrets: (scope, { tool_id, sealed }) => tools.openSecrets(scope, tool_id, sealed),
     model_headers: (scope, { headers }) => tools.modelHeaders(scope, headers),
-    access_token: (head, { oauth_client_id, rejected }) =>
-      oauth.accessTokens.get(head, oauth_client_id, runs.ownerOf(head.run_id).user_id, rejected),
+    access_token: (head, { oauth_client_id, rejected, missing }) =>
+      oauth.accessTokens.get(head, oauth_client_id, runs.ownerOf(head.run_id).user_id, rejected, missing),
     callback: (head, { tool_call_id }) => callbackAddressOf(head, tool_call_id, now()),
     keep_file({ run_id }, { file_id, content }) {
       files.outputs.keep(run_id, file_id, content);
@@ -185,7 +185,16 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, l
     orphanedRuns: lost,
     onEarlyMessages: db.write.leaving,
   });
-  const toolTries = createToolTests({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
+  const toolTries = createToolTests({
+    db,
+    answerers,
+    accessToken: oauth.accessTokens.get,
+    outputs: files.outputs,
+    secretsOf,
+    policyOf,
+    log,
+    now,
+  });
   const refreshTools: NewRunOptions["refreshTools"] = (viewer, agentId, overrides, version, key) =>
     tools.store.refreshStale(viewer, agents.store.toolIds(viewer, agentId, overrides, version, key));
   const service = createRunService({

@@ -13,6 +13,7 @@ const Erased = t.named(
     memory_keys: t.about("Keys in such stores.", t.integer),
     files: t.about("What tools made in the runs, and documents that no other user's runs were given.", t.integer),
     schedules: t.about("Schedules whose runs were for the user.", t.integer),
+    oauth_grants: t.about("OAuth grants, whose tokens are revoked.", t.integer),
   }),
 );
 

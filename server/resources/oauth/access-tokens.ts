@@ -1,5 +1,22 @@
 import type { AccessToken } from "../../domain/access-token.ts";
+import { AppError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { invalid } from "../../http/errors.ts";
+import { createEventEmitter } from "../../lib/event-emitter.ts";
+import { randomToken } from "../../lib/random-token.ts";
+import type { Audit } from "../../storage/db/audit.ts";
+import { itself } from "../../storage/db/audit.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { AuthorizationStore } from "./authorization-store.ts";
+import { losesGrants } from "./client-faults.ts";
+import type { ClientStore } from "./client-store.ts";
+import type { GrantStore } from "./grant-store.ts";
+import type { IssuerRequests } from "./issuer-client.ts";
+import { OAuthFailure } from "./oauth-failure.ts";
+import type { TokenSet } from "./read-tokens.ts";
+import type { Revocations } from "./revocations.ts";
+import { type ClientRow, definitionOf, type GrantRow, holderOf } from "./row.ts";
+import type { StoredTokens } from "./secrets.ts";
 
 export type { AccessToken } from "../../domain/access-token.ts";
 
@@ -30,9 +47,15 @@ export interface AccessTokens {
   /**
    * Returns the token of a client. `userId` is the run's; ignored by clients that are not per user. Refreshes once for
    * all who ask at the same time. `rejected` is the token that a server refused with 401: it is refreshed even if it has
-   * not expired.
+   * not expired. `missing` are scopes that the server missed in it: the user has to consent to them.
    */
-  get(scope: Scope, oauthClientId: string, userId: string | null, rejected?: string): Promise<AccessToken>;
+  get(
+    scope: Scope,
+    oauthClientId: string,
+    userId: string | null,
+    rejected?: string,
+    missing?: readonly string[],
+  ): Promise<AccessToken>;
   /**
    * Returns the address to which the user is sent. Its callback stores the grant and then calls every listener of
    * `onGranted`.
@@ -47,18 +70,331 @@ export interface AccessTokens {
   onDenied(listener: (denial: DeniedGrant) => void): void;
 }
 
-/** Creates the tokens of OAuth clients. */
-export function createAccessTokens(): AccessTokens {
-  const unknown = async (): Promise<AccessToken> => ({
-    status: "failed",
-    code: "oauth_client_not_found",
-    message: "There is no such OAuth client.",
-    retryable: false,
-  });
-  return {
-    get: unknown,
-    authorize: () => Promise.reject(new Error("There is no such OAuth client.")),
-    onGranted() {},
-    onDenied() {},
-  };
+/** Outcome of a callback. */
+export type CallbackOutcome =
+  | { granted: true; clientName: string; returnUrl: string | null }
+  | { granted: false; code: string; message: string; clientName: string | null; returnUrl: string | null };
+
+interface AccessTokenOptions {
+  db: Db;
+  audit: Audit;
+  clients: ClientStore;
+  grants: GrantStore;
+  authorizations: AuthorizationStore;
+  requests: IssuerRequests;
+  /** Registers a discovered client again if its callback has another address now. */
+  currentRegistration(row: ClientRow, redirectUri: string): Promise<ClientRow>;
+  /** True if users may be sent to this address. */
+  mayReturn(scope: Scope, url: string): boolean;
+  redirectUri: () => string;
+  revocations: Pick<Revocations, "add" | "wake">;
+  now: () => number;
 }
+
+/** Before a token expires, it is refreshed: a request that carries it takes a while. */
+const early_ms = 60_000;
+/** A server that refused is not asked again at once by the calls of many runs. */
+const pause_ms = { retryable: 3000, final: 30_000 };
+const pauses_max = 10_000;
+/** A server that refuses every token must not make the issuer issue one for each call. */
+const new_ms = 5000;
+
+/** Creates the tokens of OAuth clients. */
+export function createAccessTokens(options: AccessTokenOptions) {
+  const { db, audit, clients, grants, authorizations, requests, now } = options;
+  const flights = new Map<string, Promise<AccessToken>>();
+  const pauses = new Map<string, { until: number; answer: AccessToken }>();
+  const granted = createEventEmitter<[NewGrant]>();
+  const denied = createEventEmitter<[DeniedGrant]>();
+
+  function get(
+    scope: Scope,
+    id: string,
+    userId: string | null,
+    rejected?: string,
+    missing: readonly string[] = [],
+  ): Promise<AccessToken> {
+    const client = clients.row(scope, id);
+    if (!client) return Promise.resolve(noClient);
+    if (client.per_user && userId === null) return Promise.resolve(noUser(client));
+    const holder = holderOf(client, userId);
+    const key = keyOf(scope, id, holder);
+    const flight = flights.get(key);
+    if (flight) return flight;
+    const grant = grants.of(scope, { oauth_client_id: id, user_id: holder });
+    const tokens = grant && grants.tokensOf(grant);
+    if (grant && tokens && missing.length === 0 && isUsable(grant, tokens, rejected, now()))
+      return ready(grant, tokens);
+    const pause = pauses.get(key);
+    if (pause && pause.until > now()) return Promise.resolve(pause.answer);
+    // One for all who ask: an issuer that rotates refresh tokens takes the second use for a theft. The leader of a cell
+    // is the only process that writes, so there is no other one that could refresh.
+    const started = renew({ scope, client, holder, grant, tokens, rejected, missing, key }).finally(() => {
+      if (flights.get(key) === started) flights.delete(key);
+    });
+    flights.set(key, started);
+    return started;
+  }
+
+  interface Renewal {
+    scope: Scope;
+    client: ClientRow;
+    holder: string | null;
+    grant: GrantRow | null;
+    tokens: StoredTokens | null;
+    rejected: string | undefined;
+    missing: readonly string[];
+    key: string;
+  }
+
+  /** Gets a token that is usable now, or the reason why there is none. */
+  async function renew(order: Renewal): Promise<AccessToken> {
+    const { scope, client, grant, tokens, rejected, missing, holder } = order;
+    if (grant && tokens?.access_token === rejected && isNew(grant, now())) return rejectedNew(client);
+    const isOwn = client.grant === "client_credentials";
+    if (isOwn && missing.length > 0) return refusedScopes(client, missing);
+    if (isOwn) return request(order, () => requests.clientCredentials(scope.environment, clients.issuerClient(client)));
+    if (!grant || !tokens) return required(client, holder);
+    if (missing.length > 0) {
+      const error = { code: "insufficient_scope", message: `A server missed the scopes ${missing.join(" ")}.` };
+      await db.write(() => void (grants.isUnchanged(grant) && grants.fail(grant, error, missing)));
+      return required(client, holder);
+    }
+    const { refresh_token } = tokens;
+    if (refresh_token !== null)
+      return request(order, () => requests.refresh(scope.environment, clients.issuerClient(client), refresh_token));
+    // A token without an end may be revoked; the user has to consent again.
+    if (tokens.access_token === rejected) {
+      const error = { code: "token_rejected", message: "A server refused the token, and nothing can refresh it." };
+      await db.write(() => void (grants.isUnchanged(grant) && grants.fail(grant, error)));
+    }
+    return required(client, holder);
+  }
+
+  /** Requests tokens and stores them before anyone uses them. */
+  async function request(order: Renewal, ask: () => Promise<TokenSet>): Promise<AccessToken> {
+    const { key } = order;
+    let fresh: TokenSet;
+    try {
+      fresh = await ask();
+    } catch (error) {
+      if (!(error instanceof OAuthFailure)) throw error;
+      return refused(order, error);
+    }
+    pauses.delete(key);
+    const stored = await db.write(() => store(order, fresh));
+    // The client or the grant was deleted or replaced meanwhile, so these tokens belong to nobody.
+    if (!stored) {
+      options.revocations.wake();
+      return again(order);
+    }
+    return { status: "ready", token: fresh.access_token, expiresAt: stored.expires_at_ms };
+  }
+
+  /** Starts anew with what is stored now, outside of the flight that found it changed. */
+  function again({ scope, client, holder, key }: Renewal): Promise<AccessToken> {
+    flights.delete(key);
+    return get(scope, client.id, holder);
+  }
+
+  /** Stores new tokens; if what they are for has changed, has them revoked and returns null. Call inside a write. */
+  function store({ scope, client, holder, grant }: Renewal, fresh: TokenSet): GrantRow | null {
+    const key = { oauth_client_id: client.id, user_id: holder };
+    if (isSame(scope, client)) {
+      const isOwn = client.grant === "client_credentials";
+      if (grant && grants.isUnchanged(grant))
+        return grants.refresh(grant, fresh, isOwn || fresh.refresh_token !== null || grant.is_refreshable);
+      if (!grant && !grants.of(scope, key))
+        return grants.insert(scope, key, fresh, definitionOf(client).scopes, isOwn || fresh.refresh_token !== null);
+    }
+    options.revocations.add(scope, clients.issuerClient(client), fresh);
+    return null;
+  }
+
+  /** True if the client still is the one that was read. */
+  function isSame(scope: Scope, client: ClientRow): boolean {
+    const current = clients.row(scope, client.id);
+    const isForUsers = client.grant === "authorization_code";
+    return current !== null && !losesGrants(definitionOf(client), definitionOf(current), isForUsers);
+  }
+
+  async function refused(order: Renewal, failure: OAuthFailure): Promise<AccessToken> {
+    const { client, holder, grant, tokens, rejected, key } = order;
+    const { code, message, retryable } = failure;
+    if (code === "grant_refused" && client.grant === "authorization_code") {
+      const failed = await db.write(() => {
+        if (!grant || !grants.isUnchanged(grant)) return false;
+        grants.fail(grant, { code, message });
+        return true;
+      });
+      return failed ? required(client, holder) : again(order);
+    }
+    const isCurrent = grant?.status === "active" && (grant.expires_at_ms === null || grant.expires_at_ms > now());
+    const answer: AccessToken =
+      tokens && grant && isCurrent && tokens.access_token !== rejected
+        ? { status: "ready", token: tokens.access_token, expiresAt: grant.expires_at_ms }
+        : { status: "failed", code: `oauth_${code}`, message: `${client.name}: ${message}`, retryable };
+    if (pauses.size >= pauses_max) pauses.clear();
+    pauses.set(key, { until: now() + (retryable ? pause_ms.retryable : pause_ms.final), answer });
+    return answer;
+  }
+
+  async function authorize(
+    scope: Scope,
+    id: string,
+    { userId, runId, returnUrl }: { userId: string | null; runId?: string; returnUrl?: string },
+  ): Promise<AuthorizationUrl> {
+    const found = clients.find(scope, id);
+    if (found.grant !== "authorization_code")
+      throw new AppError("validation_failed", "This client gets its tokens for itself: no user has to consent.");
+    if (found.per_user && userId === null)
+      throw invalid("user_id", "The client is per user: name the user who is to consent.", "required");
+    if (returnUrl !== undefined && !options.mayReturn(scope, returnUrl))
+      throw new AppError("origin_not_allowed", "The project does not list the origin of this address.", {
+        param: "return_url",
+      });
+    const redirect_uri = options.redirectUri();
+    const holder = holderOf(found, userId);
+    const attempt = async () => {
+      const client = await options.currentRegistration(found, redirect_uri);
+      const wanted = grants.of(scope, { oauth_client_id: id, user_id: holder })?.wanted_scopes ?? [];
+      const scopes = [...new Set([...definitionOf(client).scopes, ...wanted])];
+      const order = { verifier: randomToken(), redirect_uri, scopes };
+      const state = authorizations.newState(scope);
+      const issuerClient = clients.issuerClient(client);
+      const url = await requests.authorizationUrl(scope.environment, issuerClient, { ...order, state });
+      return { order, state, url };
+    };
+    const { order, state, url } = await attempt().catch((error) => {
+      if (!(error instanceof OAuthFailure)) throw error;
+      throw toAppError(error);
+    });
+    const expiresAt = await db.write(() => {
+      clients.find(scope, id); // It may have been deleted meanwhile.
+      const key = { oauth_client_id: id, user_id: holder, run_id: runId ?? null, return_url: returnUrl ?? null };
+      return authorizations.insert(scope, state, key, order);
+    });
+    return { url, expiresAt };
+  }
+
+  /** Ends an authorization with what the user's browser brought back. */
+  async function complete(query: URLSearchParams): Promise<CallbackOutcome> {
+    const state = query.get("state") ?? "";
+    // Taken before the exchange: a code that came twice, or in two windows at once, is used once.
+    const attempt = await db.write(() => authorizations.take(state));
+    if (!attempt) return stale;
+    const { oauth_client_id: id, user_id } = attempt;
+    const scope: Scope = { project_id: attempt.project_id, environment: attempt.environment };
+    // The project may have taken the origin off its list meanwhile.
+    const returnUrl =
+      attempt.return_url !== null && options.mayReturn(scope, attempt.return_url) ? attempt.return_url : null;
+    const client = clients.row(scope, id);
+    if (!client) return stale;
+    const failed = ({ code, message }: { code: string; message: string }): CallbackOutcome => ({
+      ...{ granted: false, code, message, clientName: client.name, returnUrl },
+    });
+    let fresh: TokenSet;
+    try {
+      fresh = await requests.exchange(scope.environment, clients.issuerClient(client), query, { ...attempt, state });
+    } catch (error) {
+      if (!(error instanceof OAuthFailure)) throw error;
+      // After any other failure the user may try again.
+      if (error.code === "access_denied")
+        denied.tell({ scope, oauthClientId: id, runId: attempt.run_id, reason: error.message });
+      return failed(error);
+    }
+    const isStored = await db.write(() => {
+      if (!isSame(scope, client)) {
+        options.revocations.add(scope, clients.issuerClient(client), fresh);
+        return false;
+      }
+      const row = grants.insert(scope, { oauth_client_id: id, user_id }, fresh, attempt.scopes);
+      audit.note({ ...scope, actor: itself }, "oauth_grant.created", row.id, { oauth_client_id: id });
+      return true;
+    });
+    options.revocations.wake();
+    pauses.delete(keyOf(scope, id, user_id));
+    if (!isStored) return failed({ code: "client_changed", message: "The connection was changed meanwhile." });
+    granted.tell({ scope, oauthClientId: id, userId: user_id });
+    return { granted: true, clientName: client.name, returnUrl };
+  }
+
+  const accessTokens: AccessTokens = { get, authorize, onGranted: granted.listen, onDenied: denied.listen };
+  return { ...accessTokens, complete };
+}
+
+const keyOf = ({ project_id, environment }: Scope, id: string, holder: string | null): string =>
+  JSON.stringify([project_id, environment, id, holder]);
+
+const ready = async (grant: GrantRow, { access_token }: StoredTokens): Promise<AccessToken> => ({
+  status: "ready",
+  token: access_token,
+  expiresAt: grant.expires_at_ms,
+});
+
+/** True for a token that nobody refused, with enough time left, or whatever is left if nothing can refresh it. */
+export function isUsable(
+  { status, is_refreshable, expires_at_ms }: Pick<GrantRow, "status" | "is_refreshable" | "expires_at_ms">,
+  { access_token, lifetime_seconds }: StoredTokens,
+  rejected: string | undefined,
+  at: number,
+): boolean {
+  if (status !== "active" || access_token === rejected) return false;
+  if (expires_at_ms === null) return true;
+  // Of a token that lasts a minute, most is used.
+  const early = is_refreshable ? Math.min(early_ms, ((lifetime_seconds ?? 600) * 1000) / 10) : 0;
+  return expires_at_ms - early > at;
+}
+
+/** True for tokens that were just issued: one that is refused then is refused for another reason than its age. */
+const isNew = ({ refreshed_at_ms, created_at_ms }: GrantRow, at: number): boolean =>
+  at - (refreshed_at_ms ?? created_at_ms) < new_ms;
+
+const rejectedNew = ({ name }: ClientRow): AccessToken => ({
+  status: "failed",
+  code: "oauth_token_rejected",
+  message: `${name}: a server refused the token although it was just issued.`,
+  retryable: false,
+});
+
+const noClient: AccessToken = {
+  status: "failed",
+  code: "oauth_client_not_found",
+  message: "The OAuth client does not exist.",
+  retryable: false,
+};
+
+const noUser = ({ name }: ClientRow): AccessToken => ({
+  status: "failed",
+  code: "user_id_required",
+  message: `${name} acts for a user, and the run has no user_id.`,
+  retryable: false,
+});
+
+const required = ({ id, name }: ClientRow, userId: string | null): AccessToken => ({
+  status: "authorization_required",
+  oauthClientId: id,
+  oauthClientName: name,
+  userId,
+});
+
+const refusedScopes = ({ name }: ClientRow, missing: readonly string[]): AccessToken => ({
+  status: "failed",
+  code: "oauth_insufficient_scope",
+  message: `${name}: a server missed the scopes ${missing.join(" ")} in the client's token.`,
+  retryable: false,
+});
+
+const stale: CallbackOutcome = {
+  granted: false,
+  code: "state_invalid",
+  message: "This link was used already, or is more than ten minutes old.",
+  clientName: null,
+  returnUrl: null,
+};
+
+/** Turns a failure into the answer to a request. */
+export const toAppError = ({ code, message, retryable }: OAuthFailure): AppError =>
+  code === "url_not_allowed"
+    ? new AppError("url_not_allowed", message)
+    : new AppError("oauth_server_failed", message, { ...(retryable && { retryAfter: 10 }) });

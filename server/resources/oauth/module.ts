@@ -1,10 +1,103 @@
+import type { Environment, Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
+import type { Author } from "../../storage/db/audit.ts";
+import type { ProjectsModule } from "../projects/module.ts";
 import { createAccessTokens } from "./access-tokens.ts";
+import { createAuthorizationStore } from "./authorization-store.ts";
+import { createClientStore } from "./client-store.ts";
+import type { IssuerAccess } from "./fetch-json.ts";
+import { createGrantStore, type GrantStore } from "./grant-store.ts";
+import { createIssuerRequests } from "./issuer-client.ts";
+import { createIssuerMetadata } from "./issuer-metadata.ts";
+import { createMcpClients } from "./mcp-clients.ts";
+import { createRevocations } from "./revocations.ts";
+import { oauthCallbackRoute, oauthClientRoutes, oauthGrantRoutes } from "./routes.ts";
+import { createOAuthSecrets } from "./secrets.ts";
 
 export type OAuthModule = ReturnType<typeof createOAuthModule>;
 
+interface Needs {
+  base: Base;
+  projects: ProjectsModule;
+  /** True in a cluster: a state contains the project. */
+  naming: boolean;
+}
+
+const grantsPerWrite = 50;
+
 /** OAuth clients of tools, and their tokens. */
-export function createOAuthModule(_: { base: Base }) {
-  const accessTokens = createAccessTokens();
-  return { accessTokens } satisfies Module;
+export function createOAuthModule({ base, projects, naming }: Needs) {
+  const { db, log, now, publicUrl, closing } = base;
+  const secrets = createOAuthSecrets(base.seal);
+  const accessOf = (environment: Environment): IssuerAccess => ({
+    egress: base.egress(environment),
+    httpsOnly: environment === "live",
+    signal: closing,
+  });
+  const redirectUri = () => `${publicUrl()}/oauth/callback`;
+  const metadataOf = createIssuerMetadata({ now });
+  const requests = createIssuerRequests({ accessOf, metadataOf });
+  const revocations = createRevocations({ db, secrets, requests, log, now });
+  const grants: GrantStore = createGrantStore({
+    ...base,
+    secrets,
+    revocations,
+    clientOf: (scope, id) => clients.issuerClient(clients.find(scope, id)),
+  });
+  const clients = createClientStore({ ...base, secrets, grants, onRevoked: revocations.wake });
+  const authorizations = createAuthorizationStore({ db, secrets, naming, now });
+  const mcp = createMcpClients({ db, clients, accessOf, metadataOf, redirectUri });
+
+  const tokens = createAccessTokens({
+    ...base,
+    clients,
+    grants,
+    authorizations,
+    requests,
+    revocations,
+    redirectUri,
+    currentRegistration: mcp.currentRegistration,
+    mayReturn({ project_id }, url) {
+      const { origins = [] } = projects.store.settingsOf(project_id);
+      const { protocol = "", origin = "" } = URL.parse(url) ?? {};
+      return /^https?:$/.test(protocol) && [new URL(publicUrl()).origin, ...origins].includes(origin);
+    },
+  });
+
+  return {
+    routes: (auth) => {
+      const options = { auth, clients, grants, tokens, removeGrant };
+      return [oauthClientRoutes(options), oauthGrantRoutes(options)];
+    },
+    /** The public address of the callback, which needs no key. */
+    plugin: oauthCallbackRoute({ complete: tokens.complete }),
+    accessTokens: tokens,
+    mcp,
+    hasClient: (scope: Scope, id: string): boolean => clients.row(scope, id) !== null,
+    isPerUser: (scope: Scope, id: string): boolean => clients.row(scope, id)?.per_user ?? false,
+    deleteExpired: [authorizations.forgetExpired],
+    /** Erases some of a user's grants and returns how many. Call inside a write, then `revocations.wake` after it. */
+    eraseOfUser(scope: Scope, userId: string): number {
+      authorizations.eraseOfUser(scope, userId);
+      return grants.eraseOfUser(scope, userId, grantsPerWrite);
+    },
+    wakeRevocations: revocations.wake,
+    /** Revokes the tokens of a project that is about to be erased, with one attempt each. */
+    async leaveProject(projectId: string): Promise<void> {
+      while ((await db.write(() => grants.eraseOfProject(projectId, grantsPerWrite))) > 0)
+        await revocations.ofProject(projectId);
+      await revocations.ofProject(projectId);
+    },
+    grants,
+    revocations,
+    start: revocations.wake,
+    onProjectArrived: revocations.wake,
+    stop: revocations.stop,
+  } satisfies Module;
+
+  async function removeGrant(author: Author, id: string) {
+    const deleted = await db.write(() => grants.remove(author, id));
+    revocations.wake();
+    return deleted;
+  }
 }

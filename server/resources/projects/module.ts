@@ -15,10 +15,12 @@ interface Needs {
   cancelRun(scope: Scope, runId: string, reason: string): Promise<void>;
   /** Erases some of a project's memory and returns how much. Call inside a write. */
   eraseMemory(projectId: string): number;
+  /** Ends what a deleted project has at other servers. */
+  beforeErasing(projectId: string): Promise<void>;
 }
 
 /** The removal of archived and deleted projects. */
-export function createProjectTeardownModule({ base, projects, cancelRun, eraseMemory }: Needs) {
+export function createProjectTeardownModule({ base, projects, cancelRun, eraseMemory, beforeErasing }: Needs) {
   const { db, log } = base;
   const teardown = createProjectTeardown({
     db,
@@ -26,6 +28,7 @@ export function createProjectTeardownModule({ base, projects, cancelRun, eraseMe
     log,
     cancel: cancelRun,
     eraseFirst: eraseMemory,
+    beforeErasing,
   });
   return {
     /** Ends activity in archived and deleted projects and erases the latter. Also called every second by a timer. */

@@ -28,6 +28,7 @@ export function createProjectTeardown({
   projects,
   cancel,
   eraseFirst,
+  beforeErasing = async () => {},
   log,
   every_ms = 1000,
 }: {
@@ -36,6 +37,8 @@ export function createProjectTeardown({
   cancel: (scope: Scope, runId: string, reason: string) => Promise<void>;
   /** Erases a project's data that must go before its rows. */
   eraseFirst?: (projectId: string) => number;
+  /** Ends what the project has at other servers, whose addresses are erased with it. */
+  beforeErasing?: (projectId: string) => Promise<void>;
   log: Log;
   every_ms?: number;
 }) {
@@ -56,8 +59,10 @@ export function createProjectTeardown({
   }
 
   async function eraseAll(): Promise<void> {
-    for (const id of projects.deleted())
+    for (const id of projects.deleted()) {
+      await beforeErasing(id);
       if (await erase(id, () => !stopped)) log.info("a project was deleted with everything in it", { project_id: id });
+    }
   }
 
   /** Polls once: cancels runs, and starts erasing unless it is in progress. Waits only for the former. */

@@ -16,10 +16,16 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
 export function checkOrigin(input: UpdateTool, { sends }: ToolKind, before: Definition): void {
   const to = sends && input[sends.field];
   if (!sends || to === undefined) return;
-  const { address: from, header_names } = sends.to(before);
+  const { address: from, header_names, oauth_client_id } = sends.to(before);
   const { headers } = input;
-  if (header_names.length === 0) return;
   if (originOf(to) === originOf(from)) return;
+  if (oauth_client_id !== undefined && input.auth === undefined)
+    throw invalid(
+      "auth",
+      "The URL has a new origin: send auth again, since its tokens were meant for the old one.",
+      "required",
+    );
+  if (header_names.length === 0) return;
   const message = "The URL has a new origin: send the headers again, since their values were meant for the old one.";
   if (!headers) throw invalid("headers", message, "required");
   const maskedNames = Object.keys(headers).filter((name) => headers[name] === mask);

@@ -1,3 +1,4 @@
+import type { AccessToken } from "../../domain/access-token.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import { hideInAnyCase, hideInJson } from "../../lib/redact.ts";
 import type { Seal } from "../../lib/seal.ts";
@@ -15,7 +16,11 @@ export type ListTools = (
   timeout_ms: number,
 ) => Promise<McpListing>;
 
+/** Returns the token of an OAuth client, or the reason why there is none. */
+export type TokenFor = (scope: Scope, oauthClientId: string, userId: string | null) => Promise<AccessToken>;
+
 interface McpListsOptions {
+  tokenFor: TokenFor;
   seal: Seal;
   listTools: ListTools;
   secretValue: (scope: Scope, name: string) => string | null;
@@ -25,6 +30,9 @@ interface McpListsOptions {
 // Starting runs wait for it.
 const listing_ms = 10_000;
 const listBytes_max = 1024 * 1024;
+
+const noGrant =
+  "Nobody has authorized the OAuth client of the server yet: its tools are listed once a user did. `POST /v1/oauth_clients/:id/authorize` has the address.";
 
 class ListingFault extends Error {
   constructor(
@@ -36,7 +44,18 @@ class ListingFault extends Error {
 }
 
 /** Requests the tools of MCP servers. A failure is part of the returned listing. */
-export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOptions) {
+export function createMcpLists({ seal, listTools, secretValue, tokenFor, now }: McpListsOptions) {
+  /** Returns the header with the token of the server's OAuth client, if it has one. */
+  async function authorizationOf(row: Row, userId: string | null): Promise<Record<string, string>> {
+    const { oauth_client_id } = serverOf(row);
+    if (oauth_client_id === undefined) return {};
+    const token = await tokenFor(row, oauth_client_id, userId);
+    if (token.status === "ready") return { authorization: `Bearer ${token.token}` };
+    if (token.status === "failed" && token.code !== "user_id_required")
+      throw new ListingFault(token.code, token.message);
+    throw new ListingFault("authorization_required", noGrant);
+  }
+
   async function list({ environment, definition }: Row, { headers, named, fault }: ReturnType<typeof secretsOf>) {
     const { server_url, allowed_tools } = serverOf({ definition });
     if (fault) throw new ListingFault("too_many_secrets", fault);
@@ -50,10 +69,12 @@ export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOp
     resolveToolSecrets(openToolSecrets(seal, row, row.id, row.sealed), (name) => secretValue(row, name));
 
   /** Returns the tool's new listing; after a failure, the earlier one with the error. */
-  return async function askServer(row: Row): Promise<Listing> {
-    const secrets = secretsOf(row);
-    const hidden = secretTexts(secrets);
+  return async function askServer(row: Row, userId: string | null = null): Promise<Listing> {
+    const own = secretsOf(row);
+    let hidden = secretTexts(own);
     try {
+      const secrets = { ...own, headers: { ...own.headers, ...(await authorizationOf(row, userId)) } };
+      hidden = secretTexts(secrets);
       // A server may repeat the secrets that it was sent in its descriptions.
       const { tools, skipped } = (await hideInJson(await list(row, secrets), hidden)) as McpListing;
       if (Buffer.byteLength(JSON.stringify(tools)) > listBytes_max)

@@ -193,6 +193,12 @@ async function setUp() {
     resolveAgent: (_, { agent_id }) => ({ agent_id, version: null, label: null }),
     fileFacts: () => [],
     hasStdioServer: () => false,
+    oauth: {
+      hasClient: () => false,
+      isPerUser: () => false,
+      clientFor: () => Promise.reject(new Error("No tool of this test asks for a client.")),
+      tokenFor: () => Promise.reject(new Error("No tool of this test asks for a token.")),
+    },
     sandboxLevel: async () => "strict",
     listTools: async (_, { url }) => {
       calls.push(url);

@@ -8,6 +8,7 @@ import { readStdioServers } from "../../runtime/mcp/stdio-config.ts";
 import { createStdioServers } from "../../runtime/mcp/stdio-servers.ts";
 import type { FilesModule } from "../files/module.ts";
 import type { AgentResolver } from "../labels/module.ts";
+import type { OAuthModule } from "../oauth/module.ts";
 import type { SecretsModule } from "../secrets/module.ts";
 import type { ListTools } from "./mcp-lists.ts";
 import { toolRoutes, toolTestRoutes } from "./routes.ts";
@@ -20,13 +21,14 @@ export type ToolsModule = ReturnType<typeof createToolsModule>;
 interface Needs {
   base: Base;
   secrets: SecretsModule;
+  oauth: OAuthModule;
   files: FilesModule;
   hasAgent(viewer: Viewer, id: string): boolean;
   resolver: AgentResolver;
 }
 
 /** Tools of agents, including those of MCP servers. */
-export function createToolsModule({ base, secrets, files, hasAgent, resolver }: Needs) {
+export function createToolsModule({ base, secrets, oauth, files, hasAgent, resolver }: Needs) {
   const { seal, egress, environment, sandbox, closing, log } = base;
   const stdioServers = readStdioServers(environment);
   const stdio = createStdioServers({ servers: stdioServers, log });
@@ -42,11 +44,22 @@ export function createToolsModule({ base, secrets, files, hasAgent, resolver }: 
     ...base,
     secrets: secrets.store,
     listTools,
+    oauth: {
+      hasClient: oauth.hasClient,
+      isPerUser: oauth.isPerUser,
+      clientFor: oauth.mcp.clientFor,
+      tokenFor: oauth.accessTokens.get,
+    },
     fileFacts: files.store.facts,
     sandboxLevel: sandbox.level,
     hasAgent,
     resolveAgent: resolver.resolve,
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),
+  });
+  oauth.accessTokens.onGranted(({ scope, oauthClientId, userId }) => {
+    void tools
+      .listGranted(scope, oauthClientId, userId)
+      .catch((error) => log.warn("tools of an authorized MCP server were not listed", { error }));
   });
   const openSecrets = (scope: Scope, toolId: string, sealed: string) =>
     resolveToolSecrets(openToolSecrets(seal, scope, toolId, sealed), (name) => secrets.store.value(scope, name));

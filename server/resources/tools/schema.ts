@@ -4,7 +4,7 @@ import { AttemptsCount, Duration, Enabled, Name, objectOf, UpdatedAt } from "../
 import { choiceOf, ErrorOrNull, envelope, resource, told } from "../../domain/api-types/schema.ts";
 import { FileFacts } from "../../domain/run-event.ts";
 import { pascal } from "../../http/openapi-components.ts";
-import { JsonObject } from "../../http/schemas.ts";
+import { JsonObject, Subject } from "../../http/schemas.ts";
 import { nameFilter, setResult } from "../../http/set-by-name.ts";
 import * as t from "../../lib/schema.ts";
 import { commonFields } from "./types/tool-kind.ts";
@@ -53,6 +53,7 @@ export type UpdateTool = Static<typeof UpdateTool>;
 export const TestTool = t.closedObject({
   arguments: t.about("The arguments of the call.", JsonObject),
   tool: t.about("The name of the MCP server's tool.", Type.Optional(Type.String({ minLength: 1, maxLength: 256 }))),
+  user_id: t.about("The user for whom the tool is called, if its OAuth client is per user.", Type.Optional(Subject)),
 });
 export type TestTool = Static<typeof TestTool>;
 

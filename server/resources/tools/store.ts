@@ -21,7 +21,7 @@ import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { checkAddress } from "./address.ts";
 import { changed, parametersOf } from "./definition.ts";
 import { checkOrigin, headerFaults, unmasked } from "./headers.ts";
-import { createMcpLists, type ListTools } from "./mcp-lists.ts";
+import { createMcpLists, type ListTools, type TokenFor } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, SetTool, ToolSet, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
@@ -46,6 +46,21 @@ interface ToolStoreOptions extends StoreBase {
   /** Sandbox level of this machine, known shortly after the start. */
   sandboxLevel: () => Promise<SandboxLevel>;
   listTools: ListTools;
+  oauth: ToolOAuth;
+}
+
+/** OAuth clients of tools. */
+export interface ToolOAuth {
+  hasClient(scope: Scope, id: string): boolean;
+  /** True if each user has an own grant, so that nothing can be requested without one. */
+  isPerUser(scope: Scope, id: string): boolean;
+  /** Returns the client of an MCP server, which is discovered and registered the first time. */
+  clientFor(
+    author: Author,
+    order: { name: string; server_url: string; per_user: boolean; scopes?: readonly string[] },
+  ): Promise<string>;
+  /** Returns the token of a client, for the user or the project. */
+  tokenFor: TokenFor;
 }
 
 type ResolveAgent = (
@@ -74,12 +89,18 @@ export function createToolStore(options: ToolStoreOptions) {
     seal,
     listTools: options.listTools,
     secretValue: options.secrets.value,
+    tokenFor: options.oauth.tokenFor,
     now,
   });
+  const selectServers = db.sqlite.query<{ id: string }, [string, string, string]>(
+    `SELECT id FROM tools WHERE project_id = ? AND environment = ? AND type = 'mcp'
+       AND definition ->> '$.mcp.oauth_client_id' = ?`,
+  );
   const refreshes = new Map<string, Promise<void>>();
 
   const known = async (viewer: Viewer, type: ToolType): Promise<Known> => ({
     hasSecret: (name) => options.secrets.has(viewer, name),
+    hasOAuthClient: (id) => options.oauth.hasClient(viewer, id),
     hasAgent: (id) => options.hasAgent(viewer, id),
     files: (ids) => options.fileFacts(viewer, ids, "files"),
     hasStdioServer: options.hasStdioServer,
@@ -113,6 +134,24 @@ export function createToolStore(options: ToolStoreOptions) {
     };
   }
 
+  /** Returns the input of an MCP tool with the OAuth client that its server's discovery makes. */
+  async function withClient<Input extends ToolInput>(
+    author: Author,
+    input: Input,
+    { name, before, isDry }: { name: string; before: Definition | null; isDry: boolean },
+  ): Promise<Input> {
+    const server_url = input.server_url ?? before?.mcp?.server_url;
+    if (!input.auth || input.auth.oauth_client_id !== undefined || server_url === undefined || isDry) return input;
+    const { per_user = false, scopes } = input.auth;
+    const oauth_client_id = await options.oauth.clientFor(author, {
+      name,
+      server_url,
+      per_user,
+      ...(scopes && { scopes }),
+    });
+    return { ...input, auth: { type: "oauth", oauth_client_id } };
+  }
+
   const selectNamed = db.sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
   );
@@ -122,10 +161,12 @@ export function createToolStore(options: ToolStoreOptions) {
   /** The response is the only place that shows the signing secret. */
   async function add(scope: Author & Viewer, given: CreateTool, isDry: boolean) {
     const type = given.type ?? (given.url === undefined ? "client" : "http");
-    const input = withAgent(scope, given, type, null);
-    checkTool(input, type, null, await known(scope, type));
-    requireFewSecrets(scope, input.headers ?? {});
-    await checkAddress(input, egress(scope.environment), scope.environment);
+    const checked = withAgent(scope, given, type, null);
+    checkTool(checked, type, null, await known(scope, type));
+    requireFewSecrets(scope, checked.headers ?? {});
+    await checkAddress(checked, egress(scope.environment), scope.environment);
+    requireFreeName(scope, checked.name, null);
+    const input = await withClient(scope, checked, { name: checked.name, before: null, isDry });
     const [id, at] = [newId("tool", now()), now()];
     const { sends } = toolKinds[type];
     const signing_secret = sends?.signed ? newSigningSecret() : null;
@@ -174,13 +215,19 @@ export function createToolStore(options: ToolStoreOptions) {
     const before = find(scope, id);
     const { type = before.type, ...others } = given;
     if (type !== before.type) throw invalid("type", `The tool is of the type ${before.type}, which cannot be changed.`);
-    const input = withAgent(scope, others, type, null);
+    const checked = withAgent(
+      scope,
+      { ...others, ...("auth" in toolKinds[type].fields && { auth: given.auth ?? null }) },
+      type,
+      null,
+    );
     const kind = toolKinds[type];
-    const headers = "headers" in kind.fields ? { headers: input.headers ?? {} } : {};
-    checkTool({ ...input, ...headers }, type, definitionOf(before), await known(scope, type));
+    const headers = "headers" in kind.fields ? { headers: checked.headers ?? {} } : {};
+    checkTool({ ...checked, ...headers }, type, definitionOf(before), await known(scope, type));
     // A new tool needs fields that a changed one may leave out.
-    throwIfInvalid(kind.faults(input, null, await known(scope, type)));
-    await checkAddress(input, egress(scope.environment), scope.environment);
+    throwIfInvalid(kind.faults(checked, null, await known(scope, type)));
+    await checkAddress(checked, egress(scope.environment), scope.environment);
+    const input = await withClient(scope, checked, { name: before.name, before: null, isDry });
     const changes = await writeOrTry(db.write, isDry, () => {
       const row = find(scope, id);
       checkOrigin({ ...input, ...headers }, kind, definitionOf(row));
@@ -209,9 +256,10 @@ export function createToolStore(options: ToolStoreOptions) {
 
   async function update(scope: Author & Viewer, id: string, given: UpdateTool) {
     const before = find(scope, id);
-    const input = withAgent(scope, given, before.type, definitionOf(before));
-    checkTool(input, before.type, definitionOf(before), await known(scope, before.type));
-    await checkAddress(input, egress(scope.environment), scope.environment);
+    const checked = withAgent(scope, given, before.type, definitionOf(before));
+    checkTool(checked, before.type, definitionOf(before), await known(scope, before.type));
+    await checkAddress(checked, egress(scope.environment), scope.environment);
+    const input = await withClient(scope, checked, { name: before.name, before: definitionOf(before), isDry: false });
     await db.write(() => {
       const row = find(scope, id); // Read again: another request may have changed it during the DNS lookup.
       checkOrigin(input, toolKinds[row.type], definitionOf(row));
@@ -238,9 +286,14 @@ export function createToolStore(options: ToolStoreOptions) {
   }
 
   /** Requests an MCP server's tools and stores them; `within` is called inside the write. */
-  async function relist(scope: Scope, id: string, within: (row: Row) => void = () => {}): Promise<void> {
+  async function relist(
+    scope: Scope,
+    id: string,
+    within: (row: Row) => void = () => {},
+    userId: string | null = null,
+  ): Promise<void> {
     const original = find(scope, id);
-    const listing = await askServer(original);
+    const listing = await askServer(original, userId);
     await db.write(() => {
       const row = find(scope, id);
       // The tool may have changed to another server meanwhile; this response is not about that one.
@@ -267,7 +320,10 @@ export function createToolStore(options: ToolStoreOptions) {
     if (!server.of(scope.project_id, scope.environment, id)) return false;
     const row = find(scope, id);
     if (!definitionOf(row).enabled) return false;
-    const { listed_at_ms, last_error } = serverOf(row).listing;
+    const { listing, oauth_client_id } = serverOf(row);
+    // Listed when a user consents: a run without one's token gets no list.
+    if (oauth_client_id !== undefined && options.oauth.isPerUser(scope, oauth_client_id)) return false;
+    const { listed_at_ms, last_error } = listing;
     if (last_error && now() - last_error.at_ms < failed_ms) return false;
     return listed_at_ms === null || now() - listed_at_ms > stale_ms;
   }
@@ -299,6 +355,16 @@ export function createToolStore(options: ToolStoreOptions) {
     /** Tools that a run pins, in order, without disabled and unknown ones. */
     snapshots: (scope: Scope, ids: readonly string[]): PinnedTools =>
       pinTools(ids.flatMap((id) => rows.get(scope, id) ?? [])),
+
+    /** Requests the tools of the MCP servers of an OAuth client that could not be listed without its new grant. */
+    async listGranted(scope: Scope, oauthClientId: string, userId: string | null): Promise<void> {
+      const servers = selectServers.all(scope.project_id, scope.environment, oauthClientId);
+      const due = servers.filter(({ id }) => {
+        const { listed_at_ms, last_error } = serverOf(find(scope, id)).listing;
+        return last_error !== null || listed_at_ms === null || now() - listed_at_ms > stale_ms;
+      });
+      await Promise.all(due.map(({ id }) => relist(scope, id, undefined, userId).catch(() => {})));
+    },
 
     /** Refreshes stale lists of MCP servers before a run pins them; undefined if there are none. */
     refreshStale(scope: Scope, ids: readonly string[]): Promise<void> | undefined {
@@ -333,10 +399,12 @@ const fieldsOfTool = (type: ToolType): string[] =>
   [...Object.keys(commonFields), ...Object.keys(toolKinds[type].fields)].filter((name) => name !== "name");
 
 // Other headers may reveal other tools, and only allowed tools are stored.
-const changesList = ["server_url", "headers", "allowed_tools"] as const;
+const changesList = ["server_url", "headers", "auth", "allowed_tools"] as const;
 
 const isSameServer = (a: Row, b: Row): boolean =>
-  a.sealed === b.sealed && serverOf(a).server_url === serverOf(b).server_url;
+  a.sealed === b.sealed &&
+  serverOf(a).server_url === serverOf(b).server_url &&
+  serverOf(a).oauth_client_id === serverOf(b).oauth_client_id;
 
 /** Throws with every fault of a new or changed tool; `before` is null for a new one. */
 function checkTool(input: UpdateTool, type: ToolType, before: Definition | null, known: Known): void {

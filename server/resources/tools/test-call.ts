@@ -25,6 +25,7 @@ export type RunTool = (
   tool: ToolSnapshot,
   args: Record<string, unknown>,
   signal: AbortSignal,
+  userId: string | null,
 ) => Promise<TestOutcome>;
 
 interface ToolTestOptions {
@@ -36,14 +37,19 @@ interface ToolTestOptions {
 
 /** Calls a tool once for a client. No approval is needed, because the caller has the right to approve. */
 export function createToolTest({ db, audit, callable, runTool }: ToolTestOptions) {
-  return async function testCall(author: Author, id: string, { arguments: args, tool }: TestTool, signal: AbortSignal) {
+  return async function testCall(
+    author: Author,
+    id: string,
+    { arguments: args, tool, user_id }: TestTool,
+    signal: AbortSignal,
+  ) {
     const snapshot = callable(author, id, tool);
     requireTestable(snapshot);
     requireFit(snapshot, args);
     // Recorded before the call, whose effects remain even if this process crashes.
     await db.write(() => audit.note(author, "tool.tested", id, { name: snapshot.name, type: snapshot.type }));
     const startTime = performance.now();
-    const outcome = await runTool(author, snapshot, args, signal);
+    const outcome = await runTool(author, snapshot, args, signal, user_id ?? null);
     return { ...answerOf(outcome), latency_ms: Math.round(performance.now() - startTime) };
   };
 }

@@ -7,6 +7,7 @@ import type { EgressPolicy } from "../../lib/egress.ts";
 import type { Log } from "../../lib/log.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import type { Outputs } from "../../resources/files/outputs.ts";
+import type { AccessTokens } from "../../resources/oauth/access-tokens.ts";
 import type { RunTool } from "../../resources/tools/test-call.ts";
 import type { FromWorker, RunStart, TriedOutcome } from "../../runtime/agent-loop/messages.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -16,6 +17,8 @@ import { WorkerSupervisor, type WorkerThread, workerThread } from "./worker-thre
 
 interface ToolTest extends WorkerLoad<WorkerThread> {
   scope: Scope;
+  /** The user for whom the tool is called; null: none. */
+  userId: string | null;
   done(outcome: TriedOutcome): void;
   failed(error: unknown): void;
 }
@@ -27,6 +30,7 @@ interface ToolTest extends WorkerLoad<WorkerThread> {
 export function createToolTests({
   db,
   answerers,
+  accessToken,
   outputs,
   secretsOf,
   policyOf,
@@ -35,6 +39,8 @@ export function createToolTests({
 }: {
   db: Db;
   answerers: RpcHandlers;
+  /** Returns the token of an OAuth client for a user; null: the project's. */
+  accessToken: AccessTokens["get"];
   outputs: Outputs;
   secretsOf(scope: Scope, tools: readonly ToolSnapshot[]): RunStart["secrets"];
   policyOf(environment: Scope["environment"]): EgressPolicy;
@@ -71,14 +77,19 @@ export function createToolTests({
     const asking = tests.get(Number(run_id));
     if (!asking) return to.send({ do: "refused", ticket });
     try {
-      to.send({ do: "answer", ticket, answer: await answer({ ...asking.scope, ...noRun }, question) });
+      const { scope, userId } = asking;
+      const reply =
+        question.of === "access_token"
+          ? accessToken(scope, question.oauth_client_id, userId, question.rejected, question.missing)
+          : answer({ ...scope, ...noRun }, question);
+      to.send({ do: "answer", ticket, answer: await reply });
     } catch (error) {
       asking.failed(error);
       to.send({ do: "refused", ticket });
     }
   }
 
-  const runTool: RunTool = async (scope, tool, args, signal) => {
+  const runTool: RunTool = async (scope, tool, args, signal, userId) => {
     const attempt = {
       drive: ++count,
       owner: nameOf(scope),
@@ -90,7 +101,7 @@ export function createToolTests({
     const { drive, owner } = attempt;
     const { promise, resolve, reject } = Promise.withResolvers<TriedOutcome>();
     const thread = workers.choose(String(drive), owner, tests.values());
-    tests.set(drive, { scope, owner, thread, done: resolve, failed: reject });
+    tests.set(drive, { scope, userId, owner, thread, done: resolve, failed: reject });
     const { send } = thread;
     send({ do: "try", attempt });
     const forget = onAbort([signal], () => send({ do: "abort", drive }));

@@ -81,6 +81,20 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
         const fault = own.fault ?? hidden.add(own);
         return fault === null ? own : { ...own, fault };
       },
+      async accessToken(tool, rejected, missing) {
+        const { oauth_client_id } = tool.type === "mcp" ? tool.mcp : tool.http;
+        if (oauth_client_id === undefined) return null;
+        const found = await ask("access_token", {
+          oauth_client_id,
+          ...(rejected !== undefined && { rejected }),
+          ...(missing !== undefined && { missing }),
+        });
+        if (found.status !== "ready") return found;
+        const fault = hidden.add({ headers: { authorization: `Bearer ${found.token}` }, signing_secret: "" });
+        return fault === null
+          ? found
+          : { status: "failed", code: "too_many_secrets", message: fault, retryable: false };
+      },
       hidden: hidden.texts,
       async keepFile({ name, bytes }) {
         const id = newId("file");

@@ -59,6 +59,7 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
       },
       recorded: Promise.resolve(),
       secrets: async () => ({ headers, signing_secret, named }),
+      accessToken: async () => null,
       hidden: () => hidden,
       egress,
       ask: () => Promise.reject(new Error("An HTTP tool asks nothing.")),

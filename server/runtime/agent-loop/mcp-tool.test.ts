@@ -27,6 +27,7 @@ function run(callTool: () => Promise<McpResult>, given = secrets, more: Partial<
     mcp: client,
     hidden: () => [token],
     secrets: async () => given,
+    accessToken: async () => null,
     ...more,
   } as unknown as ToolContext;
   const outcome = runMcpTool(call!, { ...tool("files_read"), type: "mcp", mcp }, context, new AbortController().signal);

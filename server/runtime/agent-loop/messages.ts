@@ -73,9 +73,12 @@ export interface Asks {
   model_headers: { ask: { headers: Record<string, string> }; answer: ToolSecrets };
   /**
    * Returns the access token of an OAuth client for the run's user, or why there is none. `rejected` is the token that a
-   * server refused with 401.
+   * server refused with 401; `missing` are scopes that it missed in the token.
    */
-  access_token: { ask: { oauth_client_id: string; rejected?: string }; answer: AccessToken };
+  access_token: {
+    ask: { oauth_client_id: string; rejected?: string; missing?: readonly string[] };
+    answer: AccessToken;
+  };
   /** Returns the one-time URL for the result of a webhook call. */
   callback: { ask: { tool_call_id: string }; answer: { url: string; expires_at: string } };
   /**

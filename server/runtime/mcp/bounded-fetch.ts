@@ -2,7 +2,7 @@ import { type Egress, EgressError, type EgressStream } from "../../lib/egress.ts
 import { createStreamMask, type StreamMask } from "../../lib/exact-masks.ts";
 import { contentTypeOf } from "../../lib/mime-type.ts";
 import type { Fail } from "./deadline.ts";
-import { McpFailure } from "./mcp-failure.ts";
+import { type AuthorizationRefusal, McpFailure } from "./mcp-failure.ts";
 
 /** Limits per operation, whatever the server asks for. */
 const limits = { bytes: 4 << 20, requests: 64, farewell_ms: 5_000 };
@@ -12,6 +12,8 @@ interface Setting {
   timeout_ms: number;
   /** Called with the first failure of a connection. */
   fail: Fail;
+  /** Called with an answer that refuses the authorization. */
+  refused?(refusal: AuthorizationRefusal): void;
   /** Closes the connections of the operation. */
   signal: AbortSignal;
   /** Tracks requests that are sent after the operation. */
@@ -23,7 +25,7 @@ type Message = { id?: unknown; method?: unknown };
 /**
  * Creates the `fetch` of one operation: through the egress guard, limited in total, and with an end to every response.
  */
-export function createBoundedFetch({ egress, timeout_ms, fail, signal, farewell }: Setting) {
+export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, farewell }: Setting) {
   let requests = 0;
   let left = limits.bytes;
 
@@ -55,6 +57,7 @@ export function createBoundedFetch({ egress, timeout_ms, fail, signal, farewell 
   }
 
   function answered({ status, headers, body }: EgressStream, message: Message): Response {
+    if (status === 401 || status === 403) refused?.({ status, challenge: headers.get("www-authenticate") });
     const isRequest = message.method !== undefined && message.id !== undefined;
     if (isRequest && status === 202) throw noResult();
     if ([204, 205, 304].includes(status)) return new Response(null, { status, headers });

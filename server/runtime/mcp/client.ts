@@ -42,7 +42,7 @@ export function createMcpClient({ egress, stdio }: { egress: Egress; stdio: Stdi
       };
       return perform(server, limits, call).catch((error: McpFailure) => {
         // The call itself was not sent: the session could not be opened.
-        throw isAsked ? error : new McpFailure(error.code, error.message, "not_sent");
+        throw isAsked ? error : new McpFailure(error.code, error.message, "not_sent", error.refusal);
       });
     },
 

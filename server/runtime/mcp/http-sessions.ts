@@ -1,6 +1,7 @@
 import type { Egress } from "../../lib/egress.ts";
 import { createBoundedFetch } from "./bounded-fetch.ts";
 import { type McpLimits, withDeadline } from "./deadline.ts";
+import { type AuthorizationRefusal, McpFailure } from "./mcp-failure.ts";
 import { failureOf, openClient, type Work } from "./open-client.ts";
 
 /** Address of a server, `https://…` or `stdio:<name>`, and the headers of every request to it. */
@@ -80,8 +81,12 @@ export function createHttpSessions(egress: Egress) {
       const { StreamableHTTPClientTransport } = await import("./sdk.ts");
       const { timeout_ms } = limits;
       const connections = new AbortController();
+      let refusal: AuthorizationRefusal | undefined;
+      const refused = (found: AuthorizationRefusal) => {
+        refusal = found;
+      };
       const transport = new StreamableHTTPClientTransport(new URL(url), {
-        fetch: createBoundedFetch({ egress, timeout_ms, fail, signal: connections.signal, farewell }),
+        fetch: createBoundedFetch({ egress, timeout_ms, fail, refused, signal: connections.signal, farewell }),
         requestInit: { headers: withoutOwn(headers) },
         // With an id, even an empty one, the SDK's client resumes the session.
         ...(session && { sessionId: session.id }),
@@ -99,6 +104,10 @@ export function createHttpSessions(egress: Egress) {
         await client.connect(transport, { timeout: timeout_ms });
         if (session) transport.setProtocolVersion(session.version);
         return await work(client, { signal, timeout: timeout_ms }, transport);
+      } catch (error) {
+        if (!refusal) throw error;
+        const { code, message, request } = await failureOf(error);
+        throw new McpFailure(code, message, request, refusal);
       } finally {
         leave();
       }

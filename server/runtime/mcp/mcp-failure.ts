@@ -10,6 +10,12 @@ type McpFailureCode =
   | "mcp_error"
   | EgressErrorCode;
 
+/** The status and `WWW-Authenticate` of an answer that refused the authorization. */
+export interface AuthorizationRefusal {
+  status: number;
+  challenge: string | null;
+}
+
 /** Reason why an operation with an MCP server failed. The message may quote the server, shortened. */
 export class McpFailure extends Error {
   override readonly name = "McpFailure";
@@ -19,6 +25,7 @@ export class McpFailure extends Error {
     message: string,
     /** State of the request. */
     readonly request: RequestOutcome = "answered",
+    readonly refusal?: AuthorizationRefusal,
   ) {
     super(message);
   }

@@ -31,7 +31,7 @@ const erase = async (userId: string, by = client): Promise<Answer["body"]> => {
   return body;
 };
 const unique = () => `user ${newId("run")}`;
-const none = { runs: 0, threads: 0, memory_entries: 0, memory_keys: 0, files: 0, schedules: 0 };
+const none = { runs: 0, threads: 0, memory_entries: 0, memory_keys: 0, files: 0, schedules: 0, oauth_grants: 0 };
 
 /** All rows of all tables that contain a text, except the audit log. */
 function rowsWith(text: string): string[] {

@@ -16,7 +16,15 @@ type Row = typeof erasures.$inferSelect;
 
 export type Erasures = ReturnType<typeof createErasures>;
 
-const noCounts: Erased = { runs: 0, threads: 0, memory_entries: 0, memory_keys: 0, files: 0, schedules: 0 };
+const noCounts: Erased = {
+  runs: 0,
+  threads: 0,
+  memory_entries: 0,
+  memory_keys: 0,
+  files: 0,
+  schedules: 0,
+  oauth_grants: 0,
+};
 
 const retry_ms = 1000;
 const retryMost_ms = 60_000;

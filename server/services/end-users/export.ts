@@ -7,6 +7,7 @@ import { lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { FilesModule } from "../../resources/files/module.ts";
 import type { MemoryModule } from "../../resources/memory/module.ts";
+import type { OAuthModule } from "../../resources/oauth/module.ts";
 import type { SchedulesModule } from "../../resources/schedules/module.ts";
 import type { ThreadsModule } from "../../resources/threads/module.ts";
 import type { RunsModule } from "../../runs/module.ts";
@@ -44,6 +45,7 @@ const theirFiles = `
 interface Needs {
   db: Db;
   runs: RunsModule;
+  oauth: OAuthModule;
   threads: ThreadsModule;
   schedules: SchedulesModule;
   memory: MemoryModule;
@@ -53,7 +55,7 @@ interface Needs {
 export type UserExport = ReturnType<typeof createUserExport>;
 
 /** Exports the same data that an erasure would delete. */
-export function createUserExport({ db: { sqlite }, runs, threads, schedules, memory, files }: Needs) {
+export function createUserExport({ db: { sqlite }, oauth, runs, threads, schedules, memory, files }: Needs) {
   const idsOf = (table: string, mine: string) =>
     sqlite.query<{ id: string }, [...Of, string]>(
       `SELECT id FROM ${table} WHERE ${inScope} AND ${mine} AND id > ?4 ORDER BY id LIMIT ${idsPerQuery}`,
@@ -61,6 +63,7 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
   const runIds = idsOf("runs", "user_id = ?3");
   const threadIds = idsOf("threads", "user_id = ?3");
   const scheduleIds = idsOf("schedules", "definition ->> '$.user_id' = ?3");
+  const grantIds = idsOf("oauth_grants", "user_id = ?3");
   const fileIds = idsOf("files", `id IN (${theirFiles})`);
   const entryIds = sqlite.query<{ id: string; memory_id: string }, [...Of, string]>(
     `SELECT id, memory_id FROM memory_entries WHERE ${theirMemory} AND deleted_at_ms IS NULL AND id > ?4
@@ -95,6 +98,8 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
     }
     for (const { id } of each((...at) => scheduleIds.all(...at), of))
       yield await orNull(() => schedules.store.get(viewer, id));
+    for (const { id } of each((...at) => grantIds.all(...at), of))
+      yield await orNull(() => oauth.grants.get(viewer, id));
     for (const { id, memory_id } of each((...at) => entryIds.all(...at), of))
       yield await orNull(() => memory.entries.get(viewer, memory_id, id));
     for (const place of eachKey(of)) yield await orNull(() => memory.keys.find(viewer, place));

@@ -1,6 +1,7 @@
 import type { Base, Module } from "../../http/module.ts";
 import type { FilesModule } from "../../resources/files/module.ts";
 import type { MemoryModule } from "../../resources/memory/module.ts";
+import type { OAuthModule } from "../../resources/oauth/module.ts";
 import type { ProjectsModule } from "../../resources/projects/module.ts";
 import type { SchedulesModule } from "../../resources/schedules/module.ts";
 import type { ThreadsModule } from "../../resources/threads/module.ts";
@@ -23,10 +24,22 @@ interface Needs {
   threads: ThreadsModule;
   schedules: SchedulesModule;
   runs: RunsModule;
+  oauth: OAuthModule;
 }
 
 /** Data of end users: erasure, export and learned facts. */
-export function createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs }: Needs) {
+export function createUsersModule({
+  base,
+  journals,
+  projects,
+  usage,
+  files,
+  memory,
+  threads,
+  schedules,
+  runs,
+  oauth,
+}: Needs) {
   const { db, abortSignalOf } = base;
   const erasures = createErasures({
     ...base,
@@ -39,13 +52,13 @@ export function createUsersModule({ base, journals, projects, usage, files, memo
       if (first && failed.length === live.length) throw first.reason;
       return live.length;
     },
-    steps: eraseSteps({ runs, threads, schedules, memory, files, usage }),
+    steps: eraseSteps({ oauth, runs, threads, schedules, memory, files, usage }),
     finish: async () => {
       await Promise.all([memory.sweeper.collect(), files.store.idle()]);
       await files.blobs.collect();
     },
   });
-  const openExport = createUserExport({ db, runs, threads, schedules, memory, files });
+  const openExport = createUserExport({ db, oauth, runs, threads, schedules, memory, files });
   const learning = createLearning({
     ...base,
     journal: journals.journal,

@@ -2,6 +2,7 @@ import type { Erased } from "../../domain/api-types/user.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { FilesModule } from "../../resources/files/module.ts";
 import type { MemoryModule } from "../../resources/memory/module.ts";
+import type { OAuthModule } from "../../resources/oauth/module.ts";
 import type { SchedulesModule } from "../../resources/schedules/module.ts";
 import type { ThreadsModule } from "../../resources/threads/module.ts";
 import type { UsageModule } from "../../resources/usage/module.ts";
@@ -22,6 +23,7 @@ export interface EraseStep {
 
 interface Modules {
   usage: UsageModule;
+  oauth: OAuthModule;
   files: FilesModule;
   memory: MemoryModule;
   threads: ThreadsModule;
@@ -30,7 +32,7 @@ interface Modules {
 }
 
 /** Returns the erasure steps in order: data that later steps use to find other data goes last. */
-export function eraseSteps({ runs, threads, schedules, memory, files, usage }: Modules): EraseStep[] {
+export function eraseSteps({ oauth, runs, threads, schedules, memory, files, usage }: Modules): EraseStep[] {
   /** Files deleted in this write. */
   let gone: string[] = [];
   const tellFiles = () => {
@@ -62,6 +64,14 @@ export function eraseSteps({ runs, threads, schedules, memory, files, usage }: M
   }
 
   return [
+    {
+      // First, so that nothing acts for the user any more.
+      erase(scope, userId) {
+        const grants = oauth.eraseOfUser(scope, userId);
+        return grants > 0 ? { oauth_grants: grants } : null;
+      },
+      erased: oauth.wakeRevocations,
+    },
     { erase: (scope, userId) => (schedules.store.eraseOf(scope, userId) ? { schedules: 1 } : null) },
     { erase: (scope, userId) => forget(scope, "user", [userId]), erased: collect },
     {

@@ -653,6 +653,7 @@ export const oauthGrants = sqliteTable("oauth_grants", {
   status: text({ enum: storedGrantStatuses }).notNull(),
   sealed: text().notNull(),
   scopes: json<readonly string[]>().notNull(),
+  wanted_scopes: json<readonly string[]>().notNull(),
   is_refreshable: integer({ mode: "boolean" }).notNull(),
   expires_at_ms: integer(),
   refreshed_at_ms: integer(),

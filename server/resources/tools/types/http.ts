@@ -3,7 +3,7 @@ import type { Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
 import * as t from "../../../lib/schema.ts";
 import { namesIn, templateFault } from "../../../lib/url-template.ts";
-import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
+import { authFaults, parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
 import {
   callOfRequest,
   changeRequest,
@@ -14,12 +14,13 @@ import {
 } from "./request.ts";
 import { type Definition, requireSettings, type ToolInput, type ToolKind } from "./tool-kind.ts";
 
-const { url, headers, timeout_ms, retries, idempotent } = requestFields;
+const { url, headers, auth, timeout_ms, retries, idempotent } = requestFields;
 
 export const fields = {
   url,
   method: t.about("The method of the request.", t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
   headers,
+  auth,
   timeout_ms,
   retries,
   response: t.about("How an HTTP tool's response is read.", t.oneOf(httpResponseTypes)),
@@ -31,7 +32,12 @@ export const response = { ...requestResponseFields, method: t.text, response: t.
 export const kind: ToolKind = {
   fields,
   response,
-  faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
+  faults: (input, before, known) => [
+    ...urlFaults(input, before),
+    ...authFaults(input, before?.http ?? null, known, false),
+    ...timeoutFaults(input),
+    ...parameterFaults(input),
+  ],
   change: changeRequest,
   show: (definition) => {
     const { method, response } = requireSettings(definition.http);

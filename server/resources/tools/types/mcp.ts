@@ -8,9 +8,14 @@ import type { McpListing, McpTool } from "../../../runtime/mcp/read-tools.ts";
 import { stdioName } from "../address.ts";
 import {
   addressField,
+  authFaults,
+  authField,
+  authResponse,
+  changedAuth,
   headersField,
   masked,
   secretInAddress,
+  showAuth,
   timeoutFaults,
   timeoutField,
   usualTimeout_ms,
@@ -31,6 +36,7 @@ export const fields = {
     addressField,
   ),
   headers: headersField,
+  auth: authField,
   timeout_ms: timeoutField,
   allowed_tools: t.about(
     "Names of the MCP server's tools that agents get; null: all.",
@@ -40,6 +46,7 @@ export const fields = {
 export const response = {
   server_url: t.text,
   headers: t.about("Headers of every call; values are shown as `********`.", t.map(t.text)),
+  auth: authResponse,
   timeout_ms: t.integer,
   allowed_tools: t.orNull(t.list(t.text)),
   tools: t.about(
@@ -70,7 +77,11 @@ export const response = {
 export const kind: ToolKind = {
   fields,
   response,
-  faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
+  faults: (input, before, known) => [
+    ...serverFaults(input, before, known),
+    ...authFaults(input, before?.mcp ?? null, known, true),
+    ...timeoutFaults(input),
+  ],
   change: (input, before) => ({ mcp: change(input, before?.mcp) }),
   show: ({ mcp }) => serializeMcp(requireSettings(mcp)),
   fixedParameters: () => null,
@@ -79,8 +90,8 @@ export const kind: ToolKind = {
     signed: false,
     ownHeaders: ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
     to: ({ mcp }) => {
-      const { server_url, header_names } = requireSettings(mcp);
-      return { address: server_url, header_names };
+      const { server_url, header_names, oauth_client_id } = requireSettings(mcp);
+      return { address: server_url, header_names, ...(oauth_client_id !== undefined && { oauth_client_id }) };
     },
   },
 };
@@ -96,6 +107,7 @@ function serverFaults(input: ToolInput, before: Definition | null, { hasStdioSer
     faults.push(fault("server_url", "The operator of this server has configured no MCP server of this name."));
   if (name !== null && Object.keys(input.headers ?? {}).length > 0)
     faults.push(fault("headers", "Headers cannot be set for a server that the operator configured."));
+  if (name !== null && input.auth) faults.push(fault("auth", "A server that the operator configured gets no tokens."));
   if (input.parameters) faults.push(fault("parameters", "An MCP tool takes its parameters from the server."));
   return faults;
 }
@@ -111,6 +123,7 @@ function change(input: ToolInput, before: McpDefinition | undefined): McpDefinit
     timeout_ms: input.timeout_ms ?? before?.timeout_ms ?? usualTimeout_ms,
     header_names: input.headers ? Object.keys(input.headers) : (before?.header_names ?? []),
     listing: before?.server_url === server_url ? before.listing : neverListed,
+    ...changedAuth(input, before),
   };
 }
 
@@ -118,6 +131,7 @@ const serializeMcp = (mcp: McpDefinition) => ({
   server_url: mcp.server_url,
   allowed_tools: mcp.allowed_tools,
   headers: masked(mcp.header_names),
+  auth: showAuth(mcp),
   timeout_ms: mcp.timeout_ms,
   tools: offered(mcp).map(({ name, description, parameters }) => ({ name, description, parameters })),
   skipped: skippedTools(mcp),

@@ -1,7 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import type { HttpTool } from "../../../domain/agent-snapshot.ts";
 import * as t from "../../../lib/schema.ts";
-import { addressField, headersField, masked, timeoutField, usualTimeout_ms } from "./fields.ts";
+import {
+  addressField,
+  authField,
+  authResponse,
+  changedAuth,
+  headersField,
+  masked,
+  showAuth,
+  timeoutField,
+  usualTimeout_ms,
+} from "./fields.ts";
 import { type Definition, type HttpDefinition, requireSettings, type Sends, type ToolInput } from "./tool-kind.ts";
 
 // Common parts of http and webhook tools: a signed request to the client's own address.
@@ -12,6 +22,7 @@ export const requestFields = {
     addressField,
   ),
   headers: headersField,
+  auth: authField,
   timeout_ms: timeoutField,
   retries: t.about("How often a failed attempt is retried.", Type.Integer({ minimum: 0, maximum: 5 })),
   idempotent: t.about("Whether a call is safe to repeat.", Type.Boolean()),
@@ -19,6 +30,7 @@ export const requestFields = {
 export const requestResponseFields = {
   url: t.text,
   headers: t.about("Headers of every call; values are shown as `********`.", t.map(t.text)),
+  auth: authResponse,
   timeout_ms: t.integer,
   retries: t.integer,
   idempotent: t.boolean,
@@ -46,6 +58,7 @@ export function changeRequest(input: ToolInput, before: Definition | null): { ht
       response: input.response ?? base.response,
       idempotent: input.idempotent ?? base.idempotent,
       header_names: input.headers ? Object.keys(input.headers) : base.header_names,
+      ...changedAuth(input, before?.http),
     },
   };
 }
@@ -53,13 +66,21 @@ export function changeRequest(input: ToolInput, before: Definition | null): { ht
 export function showRequest(definition: Definition) {
   const http = requireSettings(definition.http);
   const { url, timeout_ms, retries, header_names } = http;
-  return { url, headers: masked(header_names), timeout_ms, retries, idempotent: isIdempotent(http) };
+  return {
+    url,
+    headers: masked(header_names),
+    auth: showAuth(http),
+    timeout_ms,
+    retries,
+    idempotent: isIdempotent(http),
+  };
 }
 
 export function callOfRequest(definition: Definition, sealed: string): Pick<HttpTool, "idempotent" | "http"> {
   const http = requireSettings(definition.http);
   const { url, method, timeout_ms, retries, response } = http;
-  return { idempotent: isIdempotent(http), http: { url, method, timeout_ms, retries, response, sealed } };
+  const call = { url, method, timeout_ms, retries, response, sealed, ...changedAuth({}, http) };
+  return { idempotent: isIdempotent(http), http: call };
 }
 
 /** Follows HTTP's definition of idempotent methods, unless the tool overrides it. */
@@ -71,7 +92,7 @@ export const sendsRequest: Sends = {
   signed: true,
   ownHeaders: ["idempotency-key", "x-run-id", "x-tool-call-id", "webhook-id", "webhook-timestamp", "webhook-signature"],
   to: ({ http }) => {
-    const { url, header_names } = requireSettings(http);
-    return { address: url, header_names };
+    const { url, header_names, oauth_client_id } = requireSettings(http);
+    return { address: url, header_names, ...(oauth_client_id !== undefined && { oauth_client_id }) };
   },
 };

@@ -50,6 +50,7 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   url?: string;
   method?: string;
   headers?: Record<string, string>;
+  auth?: { type: "oauth"; oauth_client_id?: string; per_user?: boolean; scopes?: string[] } | null;
   timeout_ms?: number;
   retries?: number;
   response?: HttpCall["response"];
@@ -96,6 +97,7 @@ export interface McpDefinition {
   allowed_tools: string[] | null;
   timeout_ms: number;
   header_names: string[];
+  oauth_client_id?: string;
   listing: Listing;
 }
 
@@ -139,7 +141,7 @@ export interface Sends {
   signed: boolean;
   /** Headers that the server sets on every call, in lower case. */
   ownHeaders: readonly string[];
-  to(definition: Definition): { address: string; header_names: readonly string[] };
+  to(definition: Definition): { address: string; header_names: readonly string[]; oauth_client_id?: string };
 }
 
 /** Returns a type's settings in a definition. Throws if it has none: it is of another type. */
@@ -151,6 +153,7 @@ export function requireSettings<Settings>(settings: Settings | null | undefined)
 /** Lookups of objects that a tool may refer to. */
 export interface Known {
   hasSecret(name: string): boolean;
+  hasOAuthClient(id: string): boolean;
   hasAgent(id: string): boolean;
   /** In the order of the ids. Throws with a fault for each unknown one. */
   files(ids: readonly string[]): readonly { filename: string }[];

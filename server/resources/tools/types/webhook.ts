@@ -1,6 +1,6 @@
 import type { Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
-import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
+import { authFaults, parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
 import {
   callOfRequest,
   changeRequest,
@@ -15,7 +15,12 @@ import type { Definition, ToolInput, ToolKind } from "./tool-kind.ts";
 export const kind: ToolKind = {
   fields: requestFields,
   response: requestResponseFields,
-  faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
+  faults: (input, before, known) => [
+    ...urlFaults(input, before),
+    ...authFaults(input, before?.http ?? null, known, false),
+    ...timeoutFaults(input),
+    ...parameterFaults(input),
+  ],
   change: changeRequest,
   show: showRequest,
   snapshot: (base, definition, sealed) => ({ ...base, type: "webhook", ...callOfRequest(definition, sealed) }),

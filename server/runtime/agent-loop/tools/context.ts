@@ -1,3 +1,4 @@
+import type { AccessToken } from "../../../domain/access-token.ts";
 import type { HttpTool, McpTool, ToolSnapshot } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
@@ -32,6 +33,11 @@ export interface ToolContext {
   ask: Ask;
   /** Returns the tool's current headers and signing secret, and hides them in all later outputs. */
   secrets(tool: HttpTool | McpTool): Promise<ToolSecrets>;
+  /**
+   * Returns the token that authorizes the tool's calls, and hides it in all later outputs; null if the tool has no OAuth
+   * client. `rejected` and `missing`: see `AccessTokens`.
+   */
+  accessToken(tool: HttpTool | McpTool, rejected?: string, missing?: readonly string[]): Promise<AccessToken | null>;
   /** Returns the texts that no output may contain, because journal and model would keep them. */
   hidden(): readonly string[];
   /** Stores bytes that become a file with the result of the call. */

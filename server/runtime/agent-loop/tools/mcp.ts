@@ -5,6 +5,7 @@ import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../
 import { McpFailure } from "../../mcp/mcp-failure.ts";
 import type { McpResult } from "../../mcp/read-result.ts";
 import { inTurn } from "../response-memory-budget.ts";
+import { authorize, refusalOf } from "./authorization.ts";
 import type { ToolRunner } from "./context.ts";
 import { secretsError } from "./send-call.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
@@ -15,9 +16,29 @@ export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
   const secrets = await context.secrets(tool);
   const unusable = secretsError(secrets);
   if (unusable) return unusable;
+  const authorized = await authorize(context, tool);
+  if ("authorization" in authorized) return authorized;
+  if ("result" in authorized) return authorized.result;
+  const perform = (token: string | null) => {
+    const headers = token === null ? secrets.headers : { ...secrets.headers, authorization: `Bearer ${token}` };
+    return context.mcp.callTool({ url: server_url, headers }, name, call.arguments, { timeout_ms, signal });
+  };
   try {
-    const server = { url: server_url, headers: secrets.headers };
-    const result = await context.mcp.callTool(server, name, call.arguments, { timeout_ms, signal });
+    const result = await perform(authorized.token).catch(async (error) => {
+      const refusal = error instanceof McpFailure && error.refusal;
+      if (!refusal || authorized.token === null) throw error;
+      // The server refused the token, so it did not perform the call: with another token it is sent once more.
+      const next = await authorize(
+        context,
+        tool,
+        authorized.token,
+        refusalOf(refusal.status, refusal.challenge)?.missing,
+      );
+      if ("token" in next) return perform(next.token);
+      if ("authorization" in next) return next;
+      throw error;
+    });
+    if ("authorization" in result) return result;
     const hidden = context.hidden();
     const files: FileFacts[] = [];
     for (const { name, bytes } of result.files ?? [])

@@ -9,8 +9,9 @@ import type { RequestOutcome } from "../../../lib/request-outcome.ts";
 import { backoff, retryAfter, sleep } from "../../../lib/retry.ts";
 import { sign } from "../../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
+import { authorize, refusalOf } from "./authorization.ts";
 import type { ToolContext } from "./context.ts";
-import { type ToolResult, toolError } from "./tool-result.ts";
+import { type MissingConsent, type ToolResult, toolError } from "./tool-result.ts";
 
 /** A request to a tool's address. */
 export interface Outgoing {
@@ -26,7 +27,14 @@ export interface Outgoing {
 
 type Sent = { response: EgressResponse; attempts: number };
 type Attempt = { response: EgressResponse } | Refused;
-type Refused = { error: ToolError; request: RequestOutcome; again: boolean; delay_ms: number | null };
+type Refused = {
+  error: ToolError;
+  request: RequestOutcome;
+  again: boolean;
+  delay_ms: number | null;
+  /** Set if the server refused the token. */
+  refusal?: NonNullable<ReturnType<typeof refusalOf>>;
+};
 
 /**
  * Sends a call and returns its 2xx response; other results are errors for the model. Every attempt has the same
@@ -38,13 +46,28 @@ export async function sendCall(
   outgoing: Outgoing,
   context: ToolContext,
   signal: AbortSignal,
-): Promise<Sent | ToolResult> {
-  const secrets = await context.secrets(tool);
-  const unusable = secretsError(secrets);
+): Promise<Sent | ToolResult | MissingConsent> {
+  const own = await context.secrets(tool);
+  const unusable = secretsError(own);
   if (unusable) return unusable;
+  let authorized = await authorize(context, tool);
+  let isSecondToken = false;
   for (let attempts = 1; ; attempts++) {
+    if ("authorization" in authorized) return authorized;
+    if ("result" in authorized) return { ...authorized.result, attempts: attempts - 1 };
+    const { token } = authorized;
+    const secrets = token === null ? own : { ...own, headers: { ...own.headers, authorization: `Bearer ${token}` } };
     const ended = await attempt(call, tool, outgoing, secrets, context, signal);
     if ("response" in ended) return { response: ended.response, attempts };
+    // The server refused the token, so it did not perform the call: with another token it is sent once more.
+    if (ended.refusal && token !== null && !isSecondToken && !signal.aborted) {
+      const next = await authorize(context, tool, token, ended.refusal.missing);
+      if (!("result" in next)) {
+        isSecondToken = true;
+        authorized = next;
+        continue;
+      }
+    }
     const { error, request, again, delay_ms } = ended;
     if (!again || attempts > tool.http.retries || signal.aborted) return { output: null, error, request, attempts };
     await sleep(backoff(attempts, delay_ms), signal);
@@ -71,11 +94,13 @@ async function attempt(
   try {
     const response = await send(call, tool.http.timeout_ms, outgoing, secrets, context, signal);
     if (response.status >= 200 && response.status < 300) return { response };
+    const refused = refusalOf(response.status, response.headers.get("www-authenticate"));
     const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
     return {
       error: { code: "http_error", message: await refusal(response, context.hidden()) },
       request: "answered",
       again,
+      ...(refused && { refusal: refused }),
       delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
     };
   } catch (error) {

@@ -1,0 +1,91 @@
+import type { Scope } from "../../domain/scope.ts";
+import { randomToken } from "../../lib/random-token.ts";
+import type { Db } from "../../storage/db/open.ts";
+import { oauthAuthorizations } from "../../storage/db/schema.ts";
+import { columnsOf, createReader } from "../../storage/db/scoped-table.ts";
+import type { OAuthSecrets, StoredAttempt } from "./secrets.ts";
+
+interface AuthorizationStoreOptions {
+  db: Db;
+  secrets: OAuthSecrets;
+  /** True in a cluster: a state contains the project, so that any node can find its cell. */
+  naming: boolean;
+  now: () => number;
+}
+
+/** An authorization whose user came back. */
+export interface Attempt extends Scope, StoredAttempt {
+  oauth_client_id: string;
+  user_id: string | null;
+  run_id: string | null;
+  return_url: string | null;
+}
+
+type Row = typeof oauthAuthorizations.$inferSelect;
+
+export type AuthorizationStore = ReturnType<typeof createAuthorizationStore>;
+
+const attempt_ms = 10 * 60_000;
+
+/** Users who were sent to an authorization server. Call those that write inside a write. */
+export function createAuthorizationStore({ db, secrets, naming, now }: AuthorizationStoreOptions) {
+  const read = createReader(oauthAuthorizations) as (raw: object) => Row;
+  const take = db.sqlite.query<object, [Uint8Array]>(
+    `DELETE FROM oauth_authorizations WHERE state_hash = ? RETURNING ${columnsOf(oauthAuthorizations)}`,
+  );
+  const deleteOld = db.sqlite.query(
+    `DELETE FROM oauth_authorizations WHERE (project_id, environment, state_hash) IN (
+       SELECT project_id, environment, state_hash FROM oauth_authorizations WHERE expires_at_ms < ? LIMIT ?)`,
+  );
+  const deleteOfUser = db.sqlite.query(
+    "DELETE FROM oauth_authorizations WHERE project_id = ? AND environment = ? AND user_id = ?",
+  );
+
+  return {
+    /** Returns a new state: 256 bits, of which only the hash is stored. */
+    newState: (scope: Scope): string => randomToken() + (naming ? `.${scope.project_id}` : ""),
+
+    /** Stores an authorization and returns until when it is valid. */
+    insert(
+      { project_id, environment }: Scope,
+      state: string,
+      {
+        oauth_client_id,
+        user_id,
+        run_id,
+        return_url,
+      }: Pick<Row, "oauth_client_id" | "user_id" | "run_id" | "return_url">,
+      attempt: StoredAttempt,
+    ): number {
+      const state_hash = hashOf(state);
+      const expires_at_ms = now() + attempt_ms;
+      const sealed = secrets.seal("authorization", { project_id, environment }, state_hash.toHex(), attempt);
+      db.orm
+        .insert(oauthAuthorizations)
+        .values({
+          ...{ project_id, environment, state_hash, oauth_client_id, user_id, run_id, return_url },
+          ...{ sealed, expires_at_ms },
+        })
+        .run();
+      return expires_at_ms;
+    },
+
+    /** Takes the authorization of a state, which works once; null if there is none, or its time is up. */
+    take(state: string): Attempt | null {
+      const raw = state.length > 200 ? null : take.get(hashOf(state));
+      if (!raw) return null;
+      const row = read(raw);
+      if (row.expires_at_ms <= now()) return null;
+      const { project_id, environment, oauth_client_id, user_id, run_id, return_url, sealed } = row;
+      const stored = secrets.open("authorization", row, row.state_hash.toHex(), sealed);
+      return { project_id, environment, oauth_client_id, user_id, run_id, return_url, ...stored };
+    },
+
+    /** Deletes up to `limit` expired rows. */
+    forgetExpired: (limit: number): number => deleteOld.run(now(), limit).changes,
+    eraseOfUser: ({ project_id, environment }: Scope, userId: string): number =>
+      deleteOfUser.run(project_id, environment, userId).changes,
+  };
+}
+
+const hashOf = (state: string): Uint8Array => new Bun.CryptoHasher("sha256").update(state).digest();
