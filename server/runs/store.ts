@@ -1,5 +1,5 @@
 import { notFound, throwNotFound } from "../domain/not-found.ts";
-import type { AnswerableNeeds, RunCreated } from "../domain/run-event.ts";
+import type { RunCreated } from "../domain/run-event.ts";
 import { type RunList, type RunObject, runLists, runListsOf, runObject, runOfSummary } from "../domain/run-object.ts";
 import { fold, isOver, type RunState } from "../domain/run-state.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -262,10 +262,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
     /** Returns a page of the scope's pending calls. */
     pending: (scope: Viewer, page: Page) => {
-      // A consent is its user's to give: nobody answers it here.
-      const isAnswerable = { sql: "needs <> 'authorization'", values: [] };
-      const ofAgents = agentConditions(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
-      const where = [isAnswerable, ...ofAgents];
+      const where = agentConditions(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
       return listPage(db, { table: approvals, kind: "tool_call", scope, page, where, isComplete: true }, toApproval);
     },
   };
@@ -299,7 +296,7 @@ function toApproval(row: typeof approvals.$inferSelect) {
     tool_id,
     tool,
     arguments: args,
-    needs: needs as AnswerableNeeds,
+    needs,
     created_at: timestamp(created_at_ms),
     expires_at: timestamp(requireValue(expires_at_ms, "The expiry of an approval")),
     metadata: {},
