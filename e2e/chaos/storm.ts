@@ -1,3 +1,9 @@
+import {
+  type OAuthServer,
+  oauthClientId,
+  oauthClientSecret,
+  startOAuthServer,
+} from "../../server/testing/oauth-server.ts";
 import { createAgent, createTool, stubConnection } from "../fixtures.ts";
 import { type Runnel, startRunnel } from "../harness.ts";
 import { startModelServer } from "../model-server.ts";
@@ -52,6 +58,8 @@ const calm_ms = 60_000;
 /** Runs for each event and for each thread. */
 const perEvent = 5;
 const perThread = 6;
+/** Runs for each user. */
+const perUser = 3;
 
 /**
  * Kills the executable repeatedly while runs of nine steps execute against stubs that survive it, and clients start
@@ -122,14 +130,16 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
   const model = started.use(startModelServer());
   const tools = started.use(startToolServer());
   const environment = { ...stubConnection(model.url), ...executable.environment };
+  const issuer = started.use(await startOAuthServer());
   const receiver = started.use(startStormReceiver(createRandom(seed + 1)));
   const server = started.use(
     await startRunnel({ program: executable.program, environment, flags: ["--insecure-http"] }),
   );
   const lives = started.use(createLives(server));
+  const oauthClient = await createOAuthClient(server, issuer);
   const agents = [
-    await createStormAgent(server, tools.url, "ask"),
-    await createStormAgent(server, tools.url, "report"),
+    await createStormAgent(server, tools.url, "ask", { issuer, oauthClient }),
+    await createStormAgent(server, tools.url, "report", { issuer, oauthClient }),
   ];
   agents.push(await createFrontAgent(server, tools.url, agents[0]!));
   const trigger = await createStormTrigger(server, agents[0]!);
@@ -144,6 +154,8 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
     random: createRandom(seed),
     agents,
     threads,
+    issuer,
+    users: Array.from({ length: Math.ceil(runs / perUser) }, (_, number) => `user-${number}`),
     clients: new Map(),
     claims: agents.map((agent_id) => ({ agent_id })),
     refusals: [],
@@ -152,7 +164,7 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
     said: [],
     resumed: new Set(),
     doubled: [],
-    figures: { streams: 0, answers: 0, pauses: 0 },
+    figures: { streams: 0, answers: 0, pauses: 0, refused_consents: 0 },
   };
   const record = createRecord(`${server.dataDir}/runnel.db`);
   const judge = createJudge({ record, model, tools, shared, receiver });
@@ -190,15 +202,36 @@ interface Calmed {
 /** Runs read their whole thread: none gets that long. */
 const memory = { history: { max_messages: 200 } };
 
+/** Creates an OAuth client for which each user has to consent. */
+async function createOAuthClient(server: Runnel, { url: issuer }: OAuthServer): Promise<string> {
+  const { status, body } = await server.post("/v1/oauth_clients", {
+    name: "accounts",
+    grant: "authorization_code",
+    per_user: true,
+    issuer,
+    client_id: oauthClientId,
+    client_secret: oauthClientSecret,
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body.id;
+}
+
 /**
- * Creates an agent with three kinds of tools; a non-idempotent one either asks a person, or reports "unknown" to the
- * model.
+ * Creates an agent with four kinds of tools; a non-idempotent one either asks a person, or reports "unknown" to the
+ * model, and one acts as the run's user.
  */
-async function createStormAgent(server: Runnel, toolsUrl: string, on_unknown: "ask" | "report"): Promise<string> {
+async function createStormAgent(
+  server: Runnel,
+  toolsUrl: string,
+  on_unknown: "ask" | "report",
+  { issuer, oauthClient }: { issuer: OAuthServer; oauthClient: string },
+): Promise<string> {
   const safe = { url: `${toolsUrl}${paths.safe}`, idempotent: true };
   const once = { url: `${toolsUrl}${paths.once}`, idempotent: false, ...(on_unknown !== "ask" && { on_unknown }) };
+  const auth = { type: "oauth", oauth_client_id: oauthClient };
+  const own = { url: `${issuer.url}/api`, method: "GET", idempotent: true, auth };
   const tools: string[] = [];
-  for (const tool of [safe, once, safe, once, {}]) tools.push((await createTool(server, tool)).id);
+  for (const tool of [safe, own, once, safe, once, {}]) tools.push((await createTool(server, tool)).id);
   return createAgent(server, "tells-2", { tools, memory });
 }
 
