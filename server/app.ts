@@ -279,6 +279,8 @@ export function createApp(options: AppOptions) {
     pool: runs.pool,
     sweep: runs.sweep,
     keys: keys.store,
+    oauth: oauth.accessTokens,
+    oauthRevocations: oauth.revocations,
     threads: threads.store,
     search,
     memory,

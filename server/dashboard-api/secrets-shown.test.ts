@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Role, roles } from "../domain/api-types/enums.ts";
 import { skillText, zipOf } from "../testing/archives.ts";
 import { asPage, type ConsoleVisitor, visitorOf, visitorPassword } from "../testing/console-visitor.ts";
+import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "../testing/oauth-server.ts";
 import { testApp } from "../testing/test-app.ts";
 import { startWebhookReceiver } from "../testing/webhook-receiver.ts";
 
@@ -17,6 +18,9 @@ afterAll(async () => {
   await receiver[Symbol.asyncDispose]();
 });
 
+let issuer: OAuthServer;
+afterAll(() => issuer[Symbol.asyncDispose]());
+
 const visitors = {} as Record<Role, ConsoleVisitor>;
 /** Credentials by name. */
 const secrets: Record<string, string> = {};
@@ -25,6 +29,7 @@ const ids: Record<string, string> = {};
 let base: string;
 
 beforeAll(async () => {
+  issuer = await startOAuthServer();
   for (const role of roles) visitors[role] = await visitorOf(server, role);
   const projectId = (await server.projects.create("default")).id;
   base = `/${projectId}/test`;
@@ -87,6 +92,17 @@ beforeAll(async () => {
   const schedule = await make("/schedules", { ...daily, agent_id: agent.id });
   const trigger = await make("/triggers", { name: "t", agent_id: agent.id, verification: "github" });
   secrets.trigger = trigger.secret;
+  const registered = {
+    name: "o",
+    grant: "client_credentials",
+    client_id: oauthClientId,
+    client_secret: oauthClientSecret,
+  };
+  const oauthClient = await make("/oauth_clients", { ...registered, issuer: issuer.url });
+  secrets["OAuth client"] = oauthClientSecret;
+  await server.oauth.get({ project_id: projectId, environment: "test" }, oauthClient.id, null);
+  secrets["OAuth token"] = issuer.issued()[0]!;
+  const [oauthGrant] = (await must("member", "GET", `${base}/oauth_grants`)).data;
   const snippet = await make("/snippets", { name: "policy", text: "Within 14 days." });
   const archive = zipOf([{ path: "letters/SKILL.md", content: skillText("letters", "Says how.") }]);
   const skill = await make("/skills", { content_base64: archive.toBase64() });
@@ -114,6 +130,8 @@ beforeAll(async () => {
     "memory :key": "city",
     "schedules :id": schedule.id,
     "triggers :id": trigger.id,
+    "oauth_clients :id": oauthClient.id,
+    "oauth_grants :id": oauthGrant.id,
     "suites :id": suite.id,
     "suites :suite_run_id": suiteRun.id,
     "api_keys :id": key.id,

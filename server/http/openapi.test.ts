@@ -66,6 +66,7 @@ test("every id is a resource and a verb", () => {
   const verbs = new Set(ids.map((id) => id.split(".").at(-1)!));
   expect([...verbs].sort()).toEqual(
     [
+      "authorize",
       "cancel",
       "capsule",
       "content",
@@ -479,6 +480,10 @@ test("real responses match their description in every field", async () => {
   const trigger = await client.post("/v1/triggers", { name: "t", agent_id: daily.agent_id, verification: "github" });
   expectFit("Trigger", trigger.body);
   expectFit("Trigger", (await client.get("/v1/triggers")).body.data[0]);
+  const oauth = { name: "o", grant: "client_credentials", client_id: "c", client_secret: "s" };
+  const registered = await client.post("/v1/oauth_clients", { ...oauth, token_endpoint: server_url });
+  expectFit("OAuthClient", registered.body);
+  expectFit("OAuthClient", (await client.get("/v1/oauth_clients")).body.data[0]);
   expectFit("ScheduleRun", (await client.get(`/v1/schedules/${scheduled.body.id}/runs`)).body.data[0]);
   const suite = await client.post("/v1/suites", { name: "s", run_ids: [id] });
   expectFit("Suite", suite.body);

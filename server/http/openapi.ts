@@ -95,6 +95,8 @@ const tags: Record<string, string> = {
   Files: "Files are given to runs, searched by memory stores, and worked on by code.",
   Memory: "A memory store holds what runs know of documents and of earlier runs.",
   Runs: "A run is one execution of an agent: its input, its output, and every step on record.",
+  OAuth:
+    "An OAuth client gets tokens of an authorization server, which authorize calls of tools. A grant has the tokens of a user or of the project.",
   Schedules: "A schedule starts runs by the clock.",
   Scores: "A score says what a person or a program thinks of a run.",
   Triggers: "A trigger starts a run for each event that another system sends to its address.",

@@ -14,6 +14,8 @@ const goesOn = [
   "DELETE /v1/memory/:id",
   "DELETE /v1/memory/:id/entries/:entry_id",
   "DELETE /v1/memory/:id/keys/:key",
+  "DELETE /v1/oauth_clients/:id",
+  "DELETE /v1/oauth_grants/:id",
   "DELETE /v1/runs/:id",
   "DELETE /v1/schedules/:id",
   "DELETE /v1/scores/:id",

@@ -36,7 +36,7 @@ const { ask, knock, thingsOf } = createVisits(server);
  * Paths that are no protocol: the API, the dashboard, public ones, and chat pages, which need a link (chat.test.ts).
  */
 const isNoDoor = (path: string) =>
-  /^\/(v1|console|callbacks|triggers|docs|chat)(\/|$)/.test(path) ||
+  /^\/(v1|console|callbacks|triggers|oauth|docs|chat)(\/|$)/.test(path) ||
   /^\/(healthz|readyz|metrics|embed\.js|chat\.(js|css)|llms(-full)?\.txt)$/.test(path);
 
 /** Routes with several methods, by their names in the protocol. */

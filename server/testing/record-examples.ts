@@ -3,6 +3,7 @@ import { prefixes } from "../domain/ids.ts";
 import { skillText, zipOf } from "./archives.ts";
 import type { Answer } from "./expect-declared.ts";
 import { startMcpServer } from "./mcp-server.ts";
+import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "./oauth-server.ts";
 import { archiveBody } from "./skills.ts";
 import { testActor } from "./test-actor.ts";
 import { type TestApp, testApp } from "./test-app.ts";
@@ -33,6 +34,7 @@ export async function recordExamples(): Promise<Recorded> {
   const responses: Recorded["responses"] = {};
   await using receiver = startWebhookReceiver();
   await using mcp = startMcpServer();
+  await using issuer = await startOAuthServer();
   const failover = {
     cell: "main",
     epoch: 7,
@@ -77,6 +79,7 @@ export async function recordExamples(): Promise<Recorded> {
   await memories(ask);
   await schedules(ask, agent.id);
   await triggers(ask, server, agent.id);
+  await oauth(ask, server, issuer);
   await scores(ask, run.id);
   await suites(ask, run.id);
   await server.search.catchUp(); // Search shows the newest indexed first, and the import below is the newest.
@@ -333,6 +336,28 @@ async function schedules(ask: Ask, agent_id: string): Promise<void> {
   await ask("delete", "schedules.delete", path);
 }
 
+async function oauth(ask: Ask, { app }: Pick<TestApp, "app">, issuer: OAuthServer): Promise<void> {
+  const client = await ask("post", "oauth_clients.create", "/oauth_clients", {
+    name: "Calendar",
+    grant: "authorization_code",
+    per_user: true,
+    issuer: issuer.url,
+    client_id: oauthClientId,
+    client_secret: oauthClientSecret,
+    scopes: ["calendar.read"],
+  });
+  const path = `/oauth_clients/${client.id}`;
+  await ask("get", "oauth_clients.list", "/oauth_clients");
+  await ask("get", "oauth_clients.retrieve", path);
+  await ask("patch", "oauth_clients.update", path, { scopes: ["calendar.read", "calendar.write"] });
+  const { url } = await ask("post", "oauth_clients.authorize", `${path}/authorize`, { user_id: "ada" });
+  await app.handle(new Request(`http://localhost${issuer.consent(url, "ada")}`));
+  const { data } = await ask("get", "oauth_grants.list", "/oauth_grants");
+  await ask("get", "oauth_grants.retrieve", `/oauth_grants/${data[0].id}`);
+  await ask("delete", "oauth_grants.delete", `/oauth_grants/${data[0].id}`);
+  await ask("delete", "oauth_clients.delete", path);
+}
+
 async function triggers(ask: Ask, { app }: Pick<TestApp, "app">, agent_id: string): Promise<void> {
   const trigger = await ask("post", "triggers.create", "/triggers", {
     name: "issues",
@@ -481,6 +506,7 @@ function lasting(recorded: Recorded): Recorded {
     })
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, "https://example.com")
     .replace(/(?<=\/callbacks\/[\w.]+\.)[\w-]{43}/g, "WEJ6LtG81Y1JxvpZlSZXNAhym0Q5oG45tAUtu-wSx6o")
+    .replace(/(?<=[?&](?:state|code_challenge)=)[\w-]{43}/g, "oUJzKz1fD0yQm3bW7vTn5XcR2sLe8HpGi4kAaYwZtNE")
     .replace(/(?<=\/chat\/agt_\w+#)[\w-]{43}/g, "q0kQ5tYvXn3mE1rB8uJ2wLZ7cHs4dFgaKpOiRyTzUeM")
     .replace(/\b(sk_test|whsec)_[\w+/]{4}(?![\w+/])/g, "$1_x7q2");
   return JSON.parse(text, function (this: object, field: string, value: unknown) {

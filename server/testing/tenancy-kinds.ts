@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { newId, siblingId } from "../domain/ids.ts";
 import type { Answer } from "./expect-declared.ts";
+import { oauthClientId, oauthClientSecret, startOAuthServer } from "./oauth-server.ts";
 import { uploadSkill } from "./skills.ts";
 import type { Client } from "./test-app.ts";
 
@@ -33,11 +34,32 @@ const makeTool = async (client: Client, body: object = {}) =>
   idOf(await client.post("/v1/tools", { name: unique(), ...body }));
 export const makeAgentTool = async (client: Client) =>
   makeTool(client, { type: "agent", agent_id: await makeAgent(client) });
+export const makeHttpTool = (client: Client) => makeTool(client, { url: "https://[2001:4860:4860::8888]/" });
 export const makeCodeTool = (client: Client) => makeTool(client, { type: "code" });
 export const daily = { name: "s", input: "Go.", cron: "0 9 * * *", timezone: "Europe/Berlin" };
 export const eventTrigger = { name: "t", verification: "github" };
 export const makeSchedule = async (client: Client) =>
   idOf(await client.post("/v1/schedules", { ...daily, agent_id: await makeAgent(client) }));
+const oauthClient = {
+  name: "o",
+  grant: "authorization_code",
+  client_id: "c",
+  client_secret: "s",
+  authorization_endpoint: "https://[2001:4860:4860::8888]/authorize",
+  token_endpoint: "https://[2001:4860:4860::8888]/token",
+};
+const makeOAuthClient = async (client: Client) => idOf(await client.post("/v1/oauth_clients", oauthClient));
+/** Makes the grant of a client that acts for itself, by a call of a tool. */
+async function makeOAuthGrant(client: Client): Promise<string> {
+  await using issuer = await startOAuthServer();
+  const own = { name: "o", grant: "client_credentials", client_id: oauthClientId, client_secret: oauthClientSecret };
+  const oauth_client_id = idOf(await client.post("/v1/oauth_clients", { ...own, issuer: issuer.url }));
+  const auth = { type: "oauth", oauth_client_id };
+  const tool = await makeTool(client, { url: `${issuer.url}/api`, auth });
+  await client.post(`/v1/tools/${tool}/test`, { arguments: {} });
+  const { body } = await client.get(`/v1/oauth_grants?oauth_client_id=${oauth_client_id}`);
+  return body.data[0].id;
+}
 export const makeTrigger = async (client: Client) =>
   idOf(await client.post("/v1/triggers", { ...eventTrigger, agent_id: await makeAgent(client) }));
 const makeFile = async (client: Client) =>
@@ -227,6 +249,18 @@ export const kinds = {
     gone: async (client) => [await deleted(client, "/v1/triggers", await makeTrigger(client))],
     never: () => newId("trigger"),
     ofAgent: true,
+    malformed: misshapen,
+  },
+  oauth_client: {
+    make: async (client) => [await makeOAuthClient(client)],
+    gone: async (client) => [await deleted(client, "/v1/oauth_clients", await makeOAuthClient(client))],
+    never: () => newId("oauth_client"),
+    malformed: misshapen,
+  },
+  oauth_grant: {
+    make: async (client) => [await makeOAuthGrant(client)],
+    gone: async (client) => [await deleted(client, "/v1/oauth_grants", await makeOAuthGrant(client))],
+    never: () => newId("oauth_grant"),
     malformed: misshapen,
   },
   suite: {

@@ -7,6 +7,7 @@ import {
   makeAgent,
   makeAgentTool,
   makeCodeTool,
+  makeHttpTool,
   makeMemory,
   makeRun,
   makeSchedule,
@@ -50,6 +51,8 @@ export const parameters: Record<string, KindName | null> = {
   "webhooks :delivery_id": null,
   "schedules :id": "schedule",
   "triggers :id": "trigger",
+  "oauth_clients :id": "oauth_client",
+  "oauth_grants :id": "oauth_grant",
   "threads :id": "thread",
   "suites :id": "suite",
   "suites :suite_run_id": null,
@@ -72,6 +75,7 @@ export const bodies: Record<string, () => unknown> = {
   "PATCH /v1/snippets/:id": () => ({ text: "taken over" }),
   "PATCH /v1/schedules/:id": () => ({ name: "taken over" }),
   "PATCH /v1/triggers/:id": () => ({ name: "taken over" }),
+  "PATCH /v1/oauth_clients/:id": () => ({ name: "taken over" }),
   "PATCH /v1/suites/:id": () => ({ name: "taken over" }),
   "POST /v1/threads/:id/messages": () => ({ role: "user", content: "Hi." }),
   "PATCH /v1/threads/:id": () => ({ title: "taken over" }),
@@ -96,6 +100,9 @@ export const makes = new Set([
 ]);
 /** Query with which the route returns when it is done. */
 export const waits: Record<string, string> = { "DELETE /v1/users/:id/data": "?wait=60" };
+
+const address = "https://[2001:4860:4860::8888]/";
+const authOf = (oauth_client_id: string) => ({ type: "oauth", oauth_client_id });
 
 interface Place {
   kind: KindName;
@@ -339,6 +346,27 @@ export const places: Record<string, Place | null> = {
   },
   "GET /v1/triggers ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/triggers?agent_id=${id}` }) },
   "GET /v1/triggers/:id/deliveries ?starting_after": null,
+  "POST /v1/oauth_clients client_id": null, // At the authorization server.
+  "PATCH /v1/oauth_clients/:id client_id": null,
+  "POST /v1/oauth_clients/:id/authorize user_id": null,
+  "GET /v1/oauth_grants ?oauth_client_id": {
+    kind: "oauth_client",
+    ask: async (_, id) => ({ path: `/v1/oauth_grants?oauth_client_id=${id}` }),
+  },
+  "GET /v1/oauth_grants ?user_id": null,
+  "POST /v1/tools auth.oauth_client_id": {
+    kind: "oauth_client",
+    ask: async (_, id) => ({ path: "/v1/tools", body: { name: unique(), url: address, auth: authOf(id) } }),
+  },
+  "PATCH /v1/tools/:id auth.oauth_client_id": {
+    kind: "oauth_client",
+    ask: async (client, id) => ({ path: `/v1/tools/${await makeHttpTool(client)}`, body: { auth: authOf(id) } }),
+  },
+  "PUT /v1/tools/by-name/:name auth.oauth_client_id": {
+    kind: "oauth_client",
+    ask: async (_, id) => ({ path: `/v1/tools/by-name/${unique()}`, body: { url: address, auth: authOf(id) } }),
+  },
+  "POST /v1/tools/:id/test user_id": null,
   "POST /v1/runs/:id/fork tools": null, // Answer mode of its calls.
   "POST /v1/suites run_ids[]": {
     kind: "run",
@@ -482,6 +510,8 @@ export const lists: Record<string, KindName> = {
   "/v1/webhooks": "webhook",
   "/v1/schedules": "schedule",
   "/v1/triggers": "trigger",
+  "/v1/oauth_clients": "oauth_client",
+  "/v1/oauth_grants": "oauth_grant",
   "/v1/threads": "thread",
   "/v1/suites": "suite",
   "/v1/runs": "run",

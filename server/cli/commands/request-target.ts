@@ -21,6 +21,7 @@ export function targetOf(request: Request, seal: Seal): RequestTarget | null {
   if (path.startsWith("/callbacks/")) return { name: callbackProject.exec(path)?.[1] ?? null, people: false };
   if (path.startsWith("/oauth/consent/")) return { name: consentProject.exec(path)?.[1] ?? null, people: false };
   if (path.startsWith("/triggers/")) return { name: triggerProject.exec(path)?.[1] ?? null, people: false };
+  if (path === "/oauth/callback") return { name: oauthProject.exec(request.url)?.[1] ?? null, people: false };
   const agent = chatToken.exec(path)?.[1];
   if (agent !== undefined) return { name: agent, people: request.headers.has("cookie") };
   const secret = secretOf(request);
@@ -35,6 +36,7 @@ const consoleProject = /^\/console\/api\/(?:projects\/)?(proj_[0-9a-z]+)(?:\/|$)
 const callbackProject = /^\/callbacks\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
 const consentProject = /^\/oauth\/consent\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
 const triggerProject = /^\/triggers\/[^/.]+\.(proj_[0-9a-z]+)$/;
+const oauthProject = /[?&]state=[\w-]+\.(proj_[0-9a-z]+)(?:&|$)/;
 const chatToken = /^\/chat\/(agt_[0-9a-z]+)\/token$/;
 
 /** Returns the API key, or a client token in the URL of a browser's request. */

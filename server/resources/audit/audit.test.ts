@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../../domain/ids.ts";
 import { createAudit } from "../../storage/db/audit.ts";
 import { skillText, zipOf } from "../../testing/archives.ts";
+import { oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 
@@ -45,6 +46,21 @@ async function newChatPage(client: Client): Promise<{ path: string; target: stri
   const path = `/v1/agents/${target}/chat_page`;
   await server.send("PUT", path, chatPage, bearer(client));
   return { path, target };
+}
+const oauthClient = {
+  name: "o",
+  grant: "client_credentials",
+  client_id: oauthClientId,
+  client_secret: oauthClientSecret,
+  token_endpoint: "http://127.0.0.1:65535/token",
+};
+/** Makes a grant and returns its path. */
+async function newGrant(client: Client): Promise<string> {
+  await using issuer = await startOAuthServer();
+  const address = { ...oauthClient, token_endpoint: `${issuer.url}/token` };
+  const oauth_client_id = await made(client, "oauth_clients", address);
+  await server.oauth.get(client.scope, oauth_client_id, null);
+  return `/v1/oauth_grants/${(await client.get("/v1/oauth_grants")).body.data[0].id}`;
 }
 const headers = { "X-Secret": secret };
 /** Address without a listener. */
@@ -165,6 +181,20 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     path: `/v1/schedules/${await made(client, "schedules", await newSchedule(client))}`,
     action: "schedule.deleted",
   }),
+  "POST /v1/oauth_clients": async () => ({
+    body: { ...oauthClient, client_secret: secret },
+    action: "oauth_client.created",
+  }),
+  "PATCH /v1/oauth_clients/:id": async (client) => ({
+    path: `/v1/oauth_clients/${await made(client, "oauth_clients", oauthClient)}`,
+    body: { client_secret: secret },
+    action: "oauth_client.updated",
+  }),
+  "DELETE /v1/oauth_clients/:id": async (client) => ({
+    path: `/v1/oauth_clients/${await made(client, "oauth_clients", oauthClient)}`,
+    action: "oauth_client.deleted",
+  }),
+  "DELETE /v1/oauth_grants/:id": async (client) => ({ path: await newGrant(client), action: "oauth_grant.deleted" }),
   "POST /v1/triggers": async (client) => ({ body: await newTrigger(client), action: "trigger.created" }),
   "PATCH /v1/triggers/:id": async (client) => ({
     path: `/v1/triggers/${await made(client, "triggers", await newTrigger(client))}`,

@@ -150,12 +150,15 @@ export function createAccessTokens(options: AccessTokenOptions) {
   /** Gets a token that is usable now, or the reason why there is none. */
   async function renew(order: Renewal): Promise<AccessToken> {
     const { scope, client, grant, tokens, rejected, missing, holder } = order;
-    if (grant && tokens?.access_token === rejected && isNew(grant, now())) return rejectedNew(client);
+    if (missing.length === 0 && grant && tokens?.access_token === rejected && isNew(grant, now()))
+      return rejectedNew(client);
     const isOwn = client.grant === "client_credentials";
     if (isOwn && missing.length > 0) return refusedScopes(client, missing);
     if (isOwn) return request(order, () => requests.clientCredentials(scope.environment, clients.issuerClient(client)));
     if (!grant || !tokens) return required(client, holder);
     if (missing.length > 0) {
+      // To consent again would change nothing.
+      if (missing.every((scope) => grant.scopes.includes(scope))) return refusedScopes(client, missing);
       const error = { code: "insufficient_scope", message: `A server missed the scopes ${missing.join(" ")}.` };
       await db.write(() => void (grants.isUnchanged(grant) && grants.fail(grant, error, missing)));
       return required(client, holder);

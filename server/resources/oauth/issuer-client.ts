@@ -70,7 +70,7 @@ export function createIssuerRequests({ accessOf, metadataOf }: IssuerClientOptio
         headers: headers as Record<string, string>,
         ...(body !== undefined && body !== null && { body: String(body) }),
       });
-      if (url !== token_endpoint) return new Response(null, { status: answer.status });
+      if (url !== token_endpoint) return revocationAnswer(url, answer.status);
       const { status, error } = checkAnswer(url, answer);
       if (error) return Response.json(error, { status });
       tokens = readTokens(answer.body);
@@ -187,6 +187,15 @@ async function requireReachable({ egress, httpsOnly }: IssuerAccess, url: string
   });
 }
 
+/** Returns the answer of a revocation endpoint. Its body says nothing that is used. */
+function revocationAnswer(url: string, status: number): Response {
+  if (isPassing(status)) throw unavailable(url, status);
+  return new Response(null, { status: status >= 200 && status < 300 ? 200 : status });
+}
+
+const unavailable = (url: string, status: number) =>
+  new OAuthFailure("issuer_unreachable", `${hostOf(url)} returned status ${status}.`, true);
+
 /** Returns the status and the error of an answer of a token endpoint. Throws if it is none of the protocol. */
 function checkAnswer(url: string, { status, body }: { status: number; body: unknown }) {
   const fields = isObject(body) ? body : {};
@@ -196,8 +205,7 @@ function checkAnswer(url: string, { status, body }: { status: number; body: unkn
     // Some servers answer errors with 200.
     return { status: status >= 400 ? status : 400, error };
   }
-  if (isPassing(status))
-    throw new OAuthFailure("issuer_unreachable", `${hostOf(url)} returned status ${status}.`, true);
+  if (isPassing(status)) throw unavailable(url, status);
   if (status < 200 || status >= 300)
     throw new OAuthFailure("issuer_invalid", `${hostOf(url)} returned status ${status}, and no error of OAuth.`);
   if (body === undefined) throw new OAuthFailure("issuer_invalid", `The answer of ${hostOf(url)} is no JSON.`);

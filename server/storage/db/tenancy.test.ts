@@ -125,6 +125,9 @@ const loose = [
   "triggers.last_run_id",
   "trigger_events.run_id",
   "trigger_deliveries.run_id",
+  "oauth_grants.user_id",
+  "oauth_authorizations.user_id",
+  "oauth_authorizations.run_id", // A grant is useful without its run.
 ];
 
 test("every table belongs to a project and an environment, or is listed here with its reason", () => {

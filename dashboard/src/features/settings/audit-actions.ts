@@ -84,6 +84,12 @@ const sentences: Record<string, Record<string, string>> = {
     deleted: "deleted the schedule {}",
     disabled: "disabled the schedule {}",
   },
+  oauth_client: {
+    created: "created the OAuth client {}",
+    updated: "changed the OAuth client {}",
+    deleted: "deleted the OAuth client {}",
+  },
+  oauth_grant: { created: "stored the OAuth grant {}", deleted: "deleted the OAuth grant {}" },
   trigger: {
     created: "created the trigger {}",
     updated: "changed the trigger {}",
