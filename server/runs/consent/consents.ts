@@ -139,7 +139,7 @@ export function createConsents({
   let timer: NodeJS.Timeout | undefined;
 
   accessTokens.onGranted(({ scope, oauthClientId, userId }) => {
-    failpoint?.("before_tool.authorized");
+    failpoint?.("after_consent");
     for (const awaited of selectAwaiting.all(scope.project_id, scope.environment, oauthClientId, userId))
       void goOn(awaited);
   });
