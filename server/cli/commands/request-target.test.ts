@@ -22,7 +22,11 @@ test.each([
   ["a project as such", at("/console/api/projects/proj_1a"), { name: "proj_1a", people: "alone" }],
   ["a callback", at("/callbacks/run_1.call_1.mac.proj_1a"), { name: "proj_1a", people: false }],
   ["an event of a trigger", at("/triggers/trg_1.proj_1a"), { name: "proj_1a", people: false }],
-  ["a user back from a consent", at("/oauth/callback?code=a&state=b-c_d.proj_1a&iss=e"), { name: "proj_1a", people: false }],
+  [
+    "a user back from a consent",
+    at("/oauth/callback?code=a&state=b-c_d.proj_1a&iss=e"),
+    { name: "proj_1a", people: false },
+  ],
   ["a consent of one server", at("/oauth/callback?code=a&state=b"), { name: null, people: false }],
   ["a callback of before", at("/callbacks/run_1.call_1.mac"), { name: null, people: false }],
   ["a visitor of a chat page", at("/chat/agt_1/token"), { name: "agt_1", people: false }],

@@ -93,8 +93,8 @@ async function saidBy({ client }: Furnished, run: Json): Promise<string[]> {
 
 test("the token of a user is used in runs of this user only: in each project, environment, client and way", async () => {
   const subjectOf = (...parts: string[]) => parts.join(" ");
+  // An issuer of the live environment needs https; the next test is about environments.
   for (const project of projects)
-    // An issuer of the live environment needs https; the next test is about environments.
     for (const environment of ["test"] as const) {
       const place = await furnish(project, environment);
       // Ada consents for both services before Bob's runs begin, so that his could take hers.
