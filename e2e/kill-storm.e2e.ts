@@ -12,8 +12,17 @@ const isNightly = process.env.RUNNEL_NIGHTLY === "1";
 const [kills, runs] = isNightly ? [200, 300] : [60, 90];
 /** Effects that a storm must have: what is done again, is asked, fails or is shared by runs. */
 const effects = [
-  ...["model_calls_again", "keys_again", "unknown_asked", "unknown_reported", "events_refused"],
-  ...["messages", "paused", "handoffs", "in_threads", "of_events", "consents"],
+  "model_calls_again",
+  "keys_again",
+  "unknown_asked",
+  "unknown_reported",
+  "events_refused",
+  "messages",
+  "paused",
+  "handoffs",
+  "in_threads",
+  "of_events",
+  "consents",
 ];
 const some = <T>(all: readonly T[], count: number): readonly T[] => (isNightly ? all : all.slice(0, count));
 

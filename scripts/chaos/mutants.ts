@@ -258,7 +258,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     test: ["server/runs/consent/consent-matrix.test.ts", "the token of a user is used in runs of this user only"],
-    name: "a token of whoever consented first",
+    name: "a token of the user who consented first",
     caughtBy: "foreign",
     file: "server/resources/oauth/grant-store.ts",
     find: "AND oauth_client_id = ? AND ifnull(user_id, '') = ?`",

@@ -167,7 +167,7 @@ function settle(
 }
 
 /** Code of a call for which the user refused the consent. */
-export const authorizationDenied = "authorization_denied";
+const authorizationDenied = "authorization_denied";
 
 /** Error for the model, of a call that failed at the client. */
 export const clientError = (output: unknown): ToolError => ({

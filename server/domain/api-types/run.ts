@@ -143,7 +143,6 @@ const submission = {
   ),
 };
 
-/** What a run waits for. */
 export const RequiredAction = choiceOf("RequiredAction", "type", {
   submit_tool_outputs: t.named(
     "RequiredSubmission",

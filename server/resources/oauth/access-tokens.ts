@@ -28,7 +28,7 @@ export interface NewGrant {
 }
 
 /** A consent that its user refused. */
-export interface DeniedGrant {
+interface DeniedGrant {
   scope: Scope;
   oauthClientId: string;
   /** The run for which it was asked; null if it was for none. */

@@ -6,7 +6,7 @@ import { CopyButton } from "../../ui/data/copy-button.tsx";
 import { buttonClass } from "../../ui/forms/button.tsx";
 
 /** A consent that a run waits for. The run goes on by itself once the user has given it. */
-export function ConsentCard({ authorization }: { authorization: RequiredAuthorization }) {
+function ConsentCard({ authorization }: { authorization: RequiredAuthorization }) {
   const { name, user_id, url, expires_at, tool_calls } = authorization;
   const now = useNow(true);
   const remaining_ms = Date.parse(expires_at) - now;
@@ -22,7 +22,7 @@ export function ConsentCard({ authorization }: { authorization: RequiredAuthoriz
       </header>
       <p className="wrap-anywhere text-muted">
         {user_id === null
-          ? `${calls} needs an account of the project. Whoever opens the link connects the account that they sign in with.`
+          ? `${calls} needs an account of the project. Opening the link connects the account of the person who signs in there.`
           : `${calls} acts as the user ${user_id}. Send the link to this user only: it connects the account of the person who opens it.`}
       </p>
       {url !== null && (
