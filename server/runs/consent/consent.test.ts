@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { runForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
 import { callsOnce, createConsentWorld, pathOf } from "../../testing/consents.ts";
 import { type OAuthServer, startOAuthServer } from "../../testing/oauth-server.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
@@ -313,4 +314,11 @@ test("approvals and their count leave out what nobody but the user can settle", 
   await using world = await startWorld();
   await world.waiting();
   expect((await world.client.get("/v1/approvals")).body.data).toEqual([]);
+});
+
+test("a visitor of a chat page sees what to connect, and no call", async () => {
+  await using world = await startWorld();
+  const { authorizations, ...action } = runForVisitor(await world.waiting()).required_action!;
+  expect(action).toMatchObject({ type: "authorization", name: "GitHub", url: expect.any(String), tool_calls: [] });
+  expect(authorizations).toMatchObject([{ name: "GitHub", tool_calls: [] }]);
 });
