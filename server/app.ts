@@ -32,6 +32,8 @@ import { createTriggerDeliveries } from "./resources/triggers/deliveries.ts";
 import { createTriggersModule } from "./resources/triggers/module.ts";
 import { createUsageModule } from "./resources/usage/module.ts";
 import { createWebhooksModule, type WebhookOptions } from "./resources/webhooks/module.ts";
+import { createConsentLinks } from "./runs/consent/consent-links.ts";
+import { consentRoutes } from "./runs/consent/routes.ts";
 import { createRunsModule, type RunOptions } from "./runs/module.ts";
 import { createRunProjection } from "./runs/run-projection.ts";
 import { type AlertOptions, createAlertsModule } from "./services/alerts/module.ts";
@@ -60,7 +62,14 @@ export function createApp(options: AppOptions) {
   const connections = createConnectionsModule({ base, options });
   const secrets = createSecretsModule({ base });
   const oauth = createOAuthModule({ base, projects, naming: options.cluster !== undefined });
-  const webhooks = createWebhooksModule({ base, options, journals, serializeFollowed: pushBody });
+  const links = createConsentLinks({ base, naming: options.cluster !== undefined });
+  const webhooks = createWebhooksModule({
+    base,
+    options,
+    journals,
+    serializeFollowed: pushBody,
+    linksOf: links.ofProject,
+  });
   const fileMemory = createLateRef<FileMemory>("memory");
   const files = createFilesModule({ base, journals, webhooks, memory: fileMemory });
   const usage = createUsageModule({ base, journals, projects, connections });
@@ -104,6 +113,7 @@ export function createApp(options: AppOptions) {
     threads,
     resolver,
     callbackAddressOf: callbackUrls.addressOf,
+    links,
     forgetters: [http.idempotency.forgetExpired, triggerDeliveries.forgetExpired, ...forgetters],
   });
   const teardown = createProjectTeardownModule({
@@ -220,6 +230,7 @@ export function createApp(options: AppOptions) {
     onRefused,
     resources: createMount([...resources, keys.clientTokens]),
     callbacks: callbacks.plugin,
+    consents: consentRoutes({ consents: runs.consents, http, projects }),
     triggers: triggers.plugin,
     oauth: oauth.plugin,
     metrics: metrics.plugin,

@@ -14,6 +14,7 @@ import {
   describeEnd,
   describeError,
   type PendingCall,
+  type PendingConsent,
   type ThreadMessage,
 } from "./conversation.ts";
 import { type Document, documentTypes, mostDocuments, mostGiven, readDocuments } from "./documents.ts";
@@ -45,6 +46,7 @@ interface Turn {
   last: string | null;
   /** Calls that the run waits for, including those of subagents. */
   pendingCalls: readonly PendingCall[];
+  consents: readonly PendingConsent[];
   /** True if reading stopped before the run ended. */
   isCut: boolean;
   /** True if the run is to be cancelled as soon as its id is known. */
@@ -370,6 +372,7 @@ export class RunnelChat extends HTMLElement {
       scoreId: null,
       last: null,
       pendingCalls: [],
+      consents: [],
       isCut: false,
       isUnwanted: false,
     };
@@ -444,7 +447,7 @@ export class RunnelChat extends HTMLElement {
         turn.last = frame.id ?? turn.last;
         turn.view = foldFrames(turn.view, [frame]);
         if (frame.event === "run.requires_action") void this.#answer(turn);
-        else if (turn.view.status !== "requires_action") turn.pendingCalls = [];
+        else if (turn.view.status !== "requires_action") [turn.pendingCalls, turn.consents] = [[], []];
         if (turn.isUnwanted) void this.#stop(turn);
         this.#draw();
       }
@@ -468,6 +471,7 @@ export class RunnelChat extends HTMLElement {
     const run = await this.#server.run(runId).catch((error) => this.#fail(runId, error));
     if (turn.view.status !== "requires_action") return; // The next request for action has an event of its own.
     turn.pendingCalls = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
+    turn.consents = run?.required_action?.authorizations ?? [];
     this.#draw();
     const calls = turn.pendingCalls.filter(
       ({ tool_call_id, name, needs }) =>
@@ -562,7 +566,9 @@ export class RunnelChat extends HTMLElement {
   }
 
   #doing(): string {
-    const { view, pendingCalls } = this.#turns.at(-1)!;
+    const { view, pendingCalls, consents } = this.#turns.at(-1)!;
+    if (view.status === "requires_action" && pendingCalls.length === 0 && consents.length > 0)
+      return `Waiting until ${consents.map(({ name }) => name).join(" and ")} is connected.`;
     if (view.status === "requires_action")
       return [...view.parts.filter(isWaiting), ...pendingCalls].some(({ needs }) => needs === "approval")
         ? "Waiting for your decision."
@@ -617,6 +623,14 @@ export class RunnelChat extends HTMLElement {
     }
     for (const { tool_call_id: id, name: tool, arguments: args, needs } of subagentCalls)
       put(belowKey + id, id, () => this.#toolNode(turn, { id, tool, args, needs, state: "waiting" }));
+    for (const [key, { node }] of parts) {
+      if (!key.startsWith(consentKey) || turn.consents.some((one) => key === consentKey + one.oauth_client_id))
+        continue;
+      node.remove();
+      parts.delete(key);
+    }
+    for (const consent of turn.consents)
+      put(consentKey + consent.oauth_client_id, consent.url, () => consentNode(consent));
     for (const id of this.#answered)
       for (const key of [id, belowKey + id])
         for (const button of parts.get(key)?.node.querySelectorAll("button") ?? []) button.disabled = true;
@@ -686,6 +700,21 @@ export class RunnelChat extends HTMLElement {
 type ShownCall = Pick<ToolPart, "id" | "tool" | "args" | "needs" | "state"> & { result?: unknown };
 
 const belowKey = "below-";
+const consentKey = "consent-";
+
+/** Asks the user to connect an account. The run goes on by itself, so the page of the authorization opens beside it. */
+function consentNode({ name, url }: PendingConsent): HTMLElement {
+  const node = make("section", "tool waiting");
+  node.setAttribute("aria-label", `Connect ${name}`);
+  node.append(make("b", "", name), " ", make("span", "", "needs your account to go on."));
+  if (url === null) return node;
+  const acts = make("div", "acts");
+  const link = make("a", "main", `Connect ${name}`);
+  Object.assign(link, { href: url, target: "_blank", rel: "noopener noreferrer" });
+  acts.append(link);
+  node.append(acts);
+  return node;
+}
 
 /** Builds the run input of a message and its images. */
 const inputOf = (text: string, pictures: readonly Picture[]) =>

@@ -37,13 +37,21 @@ export interface PendingCall {
   tool_call_id: string;
   name: string;
   arguments: unknown;
-  needs: "output" | "approval" | "reconcile";
+  needs: "output" | "approval" | "reconcile" | "authorization";
+}
+
+/** A consent of the user that a run waits for. */
+export interface PendingConsent {
+  oauth_client_id: string;
+  name: string;
+  /** Where the user gives it; null if somebody else has to. */
+  url: string | null;
 }
 
 interface Run {
   input: unknown;
   file_ids?: string[];
-  required_action: { submit_tool_outputs: { tool_calls: PendingCall[] } } | null;
+  required_action: { submit_tool_outputs: { tool_calls: PendingCall[] }; authorizations?: PendingConsent[] } | null;
 }
 
 interface Score {

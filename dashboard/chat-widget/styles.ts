@@ -56,6 +56,7 @@ div.picture { padding: 8px 12px; color: var(--muted) }
 .note.bad { border-color: var(--bad); background: var(--bad-bg) }
 .acts { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 8px }
 button { min-height: 32px; padding: 4px 12px; border: 1px solid var(--edge); border-radius: 6px; background: var(--bg); color: var(--text); font: inherit; cursor: pointer }
+.acts a { display: inline-block; min-height: 32px; padding: 4px 12px; border: 1px solid var(--a); border-radius: 6px; background: var(--a); color: var(--on-a); text-decoration: none }
 button.main { border-color: var(--a); background: var(--a); color: var(--on-a) }
 button:disabled { opacity: .55; cursor: default }
 button:focus-visible, textarea:focus-visible, summary:focus-visible, .log:focus-visible, a:focus-visible { outline: 2px solid var(--a); outline-offset: 2px }

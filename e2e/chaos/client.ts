@@ -1,3 +1,4 @@
+import type { OAuthServer } from "../../server/testing/oauth-server.ts";
 import type { Frame } from "../event-stream.ts";
 import type { Json, ParsedResponse } from "../harness.ts";
 import { createGuide, type GuideClaim, type SaidMessage } from "./guide.ts";
@@ -19,6 +20,9 @@ export interface StormState {
   agents: string[];
   /** Threads that runs share; in each, one run follows the other. */
   threads: string[];
+  /** Where users consent to the use of their accounts. */
+  issuer: OAuthServer;
+  users: string[];
   /** Clients by run id, from the acknowledgement on. */
   clients: Map<string, RunClient>;
   /** Claims made since the last start of the server. */
@@ -35,7 +39,7 @@ export interface StormState {
   resumed: Set<string>;
   /** Events for which a sender was told of two runs. */
   doubled: string[];
-  figures: { streams: number; answers: number; pauses: number };
+  figures: { streams: number; answers: number; pauses: number; refused_consents: number };
 }
 
 export type RunClient = ReturnType<typeof createRunClient>;
@@ -64,7 +68,7 @@ export function createRunClient(shared: StormState, label: string, known: string
   async function create(input: string): Promise<void> {
     const agent_id = random.pick(shared.agents);
     const thread = random.chance(0.3) && { thread_id: random.pick(shared.threads), if_thread_busy: "queue" };
-    const body = { agent_id, input, ...thread };
+    const body = { agent_id, input, ...(thread || { user_id: random.pick(shared.users) }) };
     await lives.up();
     if (random.chance(0.3)) await change(agent_id);
     const version = shared.versions.get(agent_id) ?? 0;
@@ -130,8 +134,35 @@ export function createRunClient(shared: StormState, label: string, known: string
     if (event === "step.restarted") texts.delete(data.discards);
     const act = guide.hear(data.run_id, frame);
     if (act) answers.push(act);
-    if (event === "run.requires_action") answers.push(answer(data.required_action.submit_tool_outputs.tool_calls));
+    if (event === "run.requires_action") answers.push(...settle(data.required_action));
     if (event === "run.completed" || event === "run.failed") over = true;
+  }
+
+  /** Settles what the run waits for: its calls, and the consents of its user. */
+  function settle({ submit_tool_outputs: { tool_calls }, authorizations = [] }: Json): Promise<void>[] {
+    const consents = authorizations.map((one: Json) => consent(one, random.chance(0.1)));
+    return tool_calls.length > 0 ? [answer(tool_calls), ...consents] : consents;
+  }
+
+  /** Sends the user to the authorization server and back, until the server has taken it or the run waits no more. */
+  async function consent({ url, user_id }: Json, isRefused: boolean): Promise<void> {
+    const { issuer } = shared;
+    await Bun.sleep(random.between(0, 100)); // The random length is the test: kills fall into the wait.
+    const visit = (path: string) => server.fetch(path, { key: null, redirect: "manual" });
+    for (;;) {
+      await lives.up();
+      const opened = await attempt(() => visit(new URL(url).pathname));
+      const location = opened?.headers.get("location");
+      await opened?.text().catch(() => "");
+      if (opened?.status === 409 || opened?.status === 404) return; // It was settled before, or cancelled.
+      if (!location) continue;
+      const state = new URL(location).searchParams.get("state") ?? "";
+      const refusal = `/oauth/callback?${new URLSearchParams({ error: "access_denied", state, iss: issuer.url })}`;
+      const back = await attempt(() => visit(isRefused ? refusal : issuer.consent(location, user_id)));
+      await back?.text().catch(() => "");
+      if (isRefused && back?.status === 400) figures.refused_consents++;
+      await Bun.sleep(20); // The run may not have heard of it yet: the address says when it waits no more.
+    }
   }
 
   function hearToken({ id: at, data }: Frame): void {

@@ -23,6 +23,7 @@ export function figuresOf(record: Journal, tools: ToolServer, { clients, figures
     paused: count(({ type }) => type === "run.paused"),
     handoffs: count(({ type }) => type === "handoff.completed"),
     in_threads: count(({ type, event }) => type === "run.created" && event.thread_id !== null),
+    consents: count(({ type }) => type === "tool.authorized"),
     of_events: count(({ type, event }) => type === "run.created" && isOfEvent(event.input)),
     ...figures,
   };

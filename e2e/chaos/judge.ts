@@ -3,6 +3,7 @@ import type { Runnel } from "../harness.ts";
 import type { ModelServer } from "../model-server.ts";
 import type { ToolServer } from "../tool-server.ts";
 import type { Claim, RunClient, StormState } from "./client.ts";
+import { foreignSubjects } from "./consents.ts";
 import { brokenPauses, createConversationJudge, eventsWithTwoRuns, misplaced } from "./conversations.ts";
 import {
   countBy,
@@ -46,6 +47,7 @@ export const counters = {
   forgotten: "a model call that missed a turn of its thread, or of the agent before a handoff",
   restless: "a run that went on during a pause, or before a client let it",
   doubled: "P8: an event that made two runs",
+  foreign: "a call that was made with the token of another user than its run's, or without one",
   crash_loops: "P9: a run that was given up although it went on",
 } as const;
 
@@ -106,6 +108,7 @@ export function createJudge({ record, model, tools, shared, receiver }: Seen) {
       if (text) fault("echoed", text);
     }
     for (const text of [...shared.doubled, ...eventsWithTwoRuns(record.runs)]) fault("doubled", text);
+    for (const run of record.runs.values()) for (const text of foreignSubjects(run)) fault("foreign", text);
   }
 
   /** Call once every run is over or should be, while the server is up. */

@@ -1,3 +1,9 @@
+import {
+  type OAuthServer,
+  oauthClientId,
+  oauthClientSecret,
+  startOAuthServer,
+} from "../../server/testing/oauth-server.ts";
 import { createAgent, createTool, stubConnection } from "../fixtures.ts";
 import { type Runnel, startRunnel } from "../harness.ts";
 import { startModelServer } from "../model-server.ts";
@@ -22,6 +28,16 @@ interface StormOptions {
   seed: number;
   /** Ends once this counter is not zero: an injected fault needs no full storm. */
   until?: CounterName;
+  /** Effects that the kills must have. */
+  demanded?: DemandedEffects;
+}
+
+/** Chance decides what a kill hits: the storm goes on until each of these figures is above `above`. */
+interface DemandedEffects {
+  figures: readonly string[];
+  above: number;
+  /** Kills after which it ends anyway, with the effects that it missed. */
+  kills_most: number;
 }
 
 /** Result of a storm: the violations, the counts, and the faults in words. */
@@ -29,6 +45,8 @@ export interface StormReport {
   counters: Counters;
   figures: Figures;
   faults: string[];
+  /** Demanded effects that no kill had. */
+  missed: string[];
 }
 
 // Milliseconds from start to kill. The server needs about 70 ms to start.
@@ -40,12 +58,21 @@ const calm_ms = 60_000;
 /** Runs for each event and for each thread. */
 const perEvent = 5;
 const perThread = 6;
+/** Runs for each user. */
+const perUser = 3;
 
 /**
  * Kills the executable repeatedly while runs of nine steps execute against stubs that survive it, and clients start
  * runs, read streams and answer calls; then compares all observations.
  */
-export async function runStorm({ kills, runs, seed, until, ...executable }: StormOptions): Promise<StormReport> {
+export async function runStorm({
+  kills,
+  runs,
+  seed,
+  until,
+  demanded,
+  ...executable
+}: StormOptions): Promise<StormReport> {
   const begun = performance.now();
   const { hold_ms, patience_ms } = limitsOf(until !== undefined);
   await using world = await startWorld(executable, seed, runs);
@@ -54,22 +81,27 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
   const following: Promise<void>[] = [];
   const launch = ({ follow }: Pick<RunClient, "follow">, delay_ms = 0) =>
     following.push(Bun.sleep(delay_ms).then(follow));
-  const figures = { kills: 0, held: 0 };
+  const figures = { kills: 0, held: 0, launched: 0 };
+  const hits = (): Figures => ({ ...figures, ...figuresOf(record, tools, shared), ...receiver.figures });
   const report = (): StormReport => {
     const seconds = Math.round((performance.now() - begun) / 100) / 10;
+    const counted = { ...hits(), seconds };
     return {
       counters: judge.counters(),
-      figures: { ...figures, ...figuresOf(record, tools, shared), ...receiver.figures, seconds },
+      figures: counted,
       faults: judge.faults(),
+      missed: missedOf(demanded, counted),
     };
   };
+  const goesOn = (): boolean =>
+    figures.kills < kills ||
+    (demanded !== undefined && figures.kills < demanded.kills_most && missedOf(demanded, hits()).length > 0);
 
-  let launched = 0;
-  while (figures.kills < kills) {
-    for (; launched < (runs * (figures.kills + 1)) / kills; launched++) {
-      launch(createRunClient(shared, `${inputWord} ${launched}`), random.between(0, serving_ms[1]));
-      if (launched % perEvent > 0) continue;
-      launch({ follow: createEventSender(shared, trigger, launched) }, random.between(0, serving_ms[1]));
+  while (goesOn()) {
+    for (; figures.launched < (runs * (figures.kills + 1)) / kills; figures.launched++) {
+      launch(createRunClient(shared, `${inputWord} ${figures.launched}`), random.between(0, serving_ms[1]));
+      if (figures.launched % perEvent > 0) continue;
+      launch({ follow: createEventSender(shared, trigger, figures.launched) }, random.between(0, serving_ms[1]));
     }
     await Bun.sleep(random.between(...serving_ms)); // The random instant is the test.
     if (await waitForRunsAtRisk(record, shared, hold_ms)) figures.held++;
@@ -89,20 +121,25 @@ export async function runStorm({ kills, runs, seed, until, ...executable }: Stor
   return report();
 }
 
+const missedOf = (demanded: DemandedEffects | undefined, hits: Figures): string[] =>
+  demanded?.figures.filter((name) => !(hits[name]! > demanded.above)) ?? [];
+
 /** Starts the server, stubs that outlive its process, two agents, and the observers. */
 async function startWorld(executable: Pick<StormOptions, "program" | "environment">, seed: number, runs: number) {
   await using started = new AsyncDisposableStack();
   const model = started.use(startModelServer());
   const tools = started.use(startToolServer());
   const environment = { ...stubConnection(model.url), ...executable.environment };
+  const issuer = started.use(await startOAuthServer());
   const receiver = started.use(startStormReceiver(createRandom(seed + 1)));
   const server = started.use(
     await startRunnel({ program: executable.program, environment, flags: ["--insecure-http"] }),
   );
   const lives = started.use(createLives(server));
+  const oauthClient = await createOAuthClient(server, issuer);
   const agents = [
-    await createStormAgent(server, tools.url, "ask"),
-    await createStormAgent(server, tools.url, "report"),
+    await createStormAgent(server, tools.url, "ask", { issuer, oauthClient }),
+    await createStormAgent(server, tools.url, "report", { issuer, oauthClient }),
   ];
   agents.push(await createFrontAgent(server, tools.url, agents[0]!));
   const trigger = await createStormTrigger(server, agents[0]!);
@@ -117,6 +154,8 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
     random: createRandom(seed),
     agents,
     threads,
+    issuer,
+    users: Array.from({ length: Math.ceil(runs / perUser) }, (_, number) => `user-${number}`),
     clients: new Map(),
     claims: agents.map((agent_id) => ({ agent_id })),
     refusals: [],
@@ -125,7 +164,7 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
     said: [],
     resumed: new Set(),
     doubled: [],
-    figures: { streams: 0, answers: 0, pauses: 0 },
+    figures: { streams: 0, answers: 0, pauses: 0, refused_consents: 0 },
   };
   const record = createRecord(`${server.dataDir}/runnel.db`);
   const judge = createJudge({ record, model, tools, shared, receiver });
@@ -163,15 +202,36 @@ interface Calmed {
 /** Runs read their whole thread: none gets that long. */
 const memory = { history: { max_messages: 200 } };
 
+/** Creates an OAuth client for which each user has to consent. */
+async function createOAuthClient(server: Runnel, { url: issuer }: OAuthServer): Promise<string> {
+  const { status, body } = await server.post("/v1/oauth_clients", {
+    name: "accounts",
+    grant: "authorization_code",
+    per_user: true,
+    issuer,
+    client_id: oauthClientId,
+    client_secret: oauthClientSecret,
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body.id;
+}
+
 /**
- * Creates an agent with three kinds of tools; a non-idempotent one either asks a person, or reports "unknown" to the
- * model.
+ * Creates an agent with four kinds of tools; a non-idempotent one either asks a person, or reports "unknown" to the
+ * model, and one acts as the run's user.
  */
-async function createStormAgent(server: Runnel, toolsUrl: string, on_unknown: "ask" | "report"): Promise<string> {
+async function createStormAgent(
+  server: Runnel,
+  toolsUrl: string,
+  on_unknown: "ask" | "report",
+  { issuer, oauthClient }: { issuer: OAuthServer; oauthClient: string },
+): Promise<string> {
   const safe = { url: `${toolsUrl}${paths.safe}`, idempotent: true };
   const once = { url: `${toolsUrl}${paths.once}`, idempotent: false, ...(on_unknown !== "ask" && { on_unknown }) };
+  const auth = { type: "oauth", oauth_client_id: oauthClient };
+  const own = { url: `${issuer.url}/api`, method: "GET", idempotent: true, auth };
   const tools: string[] = [];
-  for (const tool of [safe, once, safe, once, {}]) tools.push((await createTool(server, tool)).id);
+  for (const tool of [safe, own, once, safe, once, {}]) tools.push((await createTool(server, tool)).id);
   return createAgent(server, "tells-2", { tools, memory });
 }
 

@@ -257,6 +257,14 @@ export const unitMutants: readonly UnitMutant[] = [
     return parseExact(this.#codec.get(scope, newest.get(id)?.hash ?? hash));`,
   },
   {
+    test: ["server/runs/consent/consent-matrix.test.ts", "the token of a user is used in runs of this user only"],
+    name: "a token of the user who consented first",
+    caughtBy: "foreign",
+    file: "server/resources/oauth/grant-store.ts",
+    find: "AND oauth_client_id = ? AND ifnull(user_id, '') = ?`",
+    replace: "AND oauth_client_id = ? AND (ifnull(user_id, '') = ? OR TRUE)`",
+  },
+  {
     test: [
       "server/storage/replication/wal-reader.test.ts",
       "a transaction that had spilled into the WAL and was rolled back is never shipped",

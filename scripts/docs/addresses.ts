@@ -21,6 +21,8 @@ const addresses: Record<string, string> = {
     "Where the receiver of a webhook tool's call sends the result. The address itself is the permission.",
   "GET /oauth/callback":
     "Where an authorization server sends a user back who [consented](../guides/oauth.md). It works once.",
+  "GET /oauth/consent/:token":
+    "Leads a [user](../guides/act-as-the-user.md) to the service whose use a run waits for. The address itself is the permission.",
   "POST /triggers/:id": "Where another system sends its events to a [trigger](../guides/triggers.md). Each is signed.",
   "POST /a2a/v1/agents/:id": "A call of JSON-RPC by an [A2A client](../connect/a2a.md).",
   "GET /a2a/v1/agents/:id/.well-known/agent-card.json": "The agent's card.",

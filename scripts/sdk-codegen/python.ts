@@ -354,6 +354,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
           "*",
           "tools: Optional[Tools] = None",
           "decide: Optional[Callable[[Any], Any]] = None",
+          "authorize: Optional[Callable[[Any], Any]] = None",
           "on_event: Optional[Callable[[types.StreamEvent], Any]] = None",
           ...others.map(signatureOf),
         ],
@@ -365,6 +366,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
         ${"``tools``"} are typed functions, which are sent with the run, or functions by the names of client tools that the
         agent has. A function gets the call's arguments by their names; it returns the output, and the model reads what
         it raises as an error. ${"``decide``"} gets a call that needs an approval or has an unknown outcome, and returns ${'``{"decision": "approve"}`` or ``{"decision": "reject"}``'}.
+        ${"``authorize``"} gets a consent that the run waits for: show its ${"``url``"} to the user; the run goes on by itself.
         ${"``on_event``"} sees every event. Raises ${"``RunFailedError``"} when the run fails or is cancelled, and
         ${"``ActionRequiredError``"} when it waits for an answer that is not given here.`,
         body: `        agent_id = agent if isinstance(agent, str) else agent["id"]
@@ -372,6 +374,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
             {"agent_id": agent_id, "input": input, **${givenOf(others).replaceAll("\n", "\n    ")}},
             tools=tools,
             decide=decide,
+            authorize=authorize,
             on_event=on_event,
             idempotency_key=idempotency_key,
             patience=patience,

@@ -24,7 +24,7 @@ export function typescriptOf(document: OpenApi): string {
     'export type { JsonSchema, StandardSchema } from "./schema.ts";',
     'export { type FunctionTool, tool } from "./tool.ts";',
     'export { ToolContent } from "./tool-calls.ts";',
-    'export type { Decide, Decision, RequiredCall, ToolContext, ToolFunction, ToolFunctions, ToolPart } from "./tool-calls.ts";',
+    'export type { Authorize, Decide, Decision, PendingAuthorization, RequiredCall, ToolContext, ToolFunction, ToolFunctions, ToolPart } from "./tool-calls.ts";',
   ];
   return `${head.join("\n")}
 

@@ -20,7 +20,7 @@ const [first, second, third, fourth] = [namesOf("v1"), namesOf("v2-memory"), nam
 const names = [...first, ...second, ...third, ...fourth];
 
 test("the corpus has journals of every kind of run", () => {
-  expect([first.length, second.length, third.length, fourth.length]).toEqual([11, 13, 21, 3]);
+  expect([first.length, second.length, third.length, fourth.length]).toEqual([11, 13, 21, 4]);
   const types = new Set(names.flatMap((name) => read(name).map(({ event }) => event.type)));
   expect([...types].sort()).toEqual([
     "context.compacted",
@@ -49,6 +49,7 @@ test("the corpus has journals of every kind of run", () => {
     "subagent.resumed",
     "subagent.started",
     "subagent.waiting",
+    "tool.authorized",
     "tool.completed",
     "tool.decided",
     "tool.requested",

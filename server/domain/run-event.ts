@@ -165,13 +165,28 @@ const RecordedCall = closedObject({
 });
 export type RecordedCall = Static<typeof RecordedCall>;
 
-export const callNeeds = ["output", "approval", "reconcile"] as const;
+export const callNeeds = ["output", "approval", "reconcile", "authorization"] as const;
 export type Needs = (typeof callNeeds)[number];
 const Needs = oneOf(callNeeds);
+/** Needs that clients or people settle by submitting an answer. */
+export const answerableNeeds = ["output", "approval", "reconcile"] as const satisfies Needs[];
+export type AnswerableNeeds = (typeof answerableNeeds)[number];
+const waitsFor = "What it waits for: an output, an approval, the outcome of an interrupted call, or a user's consent.";
 
 /** Decisions of people on a waiting call. */
 export const decisions = ["approve", "reject"] as const;
 export type Decision = (typeof decisions)[number];
+
+/** The account whose use a user has to allow. Never an address: that is made for each reader. */
+export const CallAuthorization = named(
+  "CallAuthorization",
+  closedObject({
+    oauth_client_id: about("The OAuth client that lacks the user's consent.", Id),
+    name: about("The name of the OAuth client.", Short),
+    user_id: about("The user whose consent is missing; null: the project's.", orNull(Short)),
+  }),
+);
+export type CallAuthorization = Static<typeof CallAuthorization>;
 
 const ToolRequest = closedObject({
   id: about("Its id.", Id),
@@ -181,7 +196,9 @@ const ToolRequest = closedObject({
   tool: ToolName,
   type: Short,
   arguments: Json,
-  needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", orNull(Needs)),
+  needs: about(waitsFor, orNull(Needs)),
+  /** For `needs: "authorization"`. */
+  authorization: optional(CallAuthorization),
   /** Index of its result in `recorded` of `run.created`; -1: there is none, and the call is not run either. */
   recorded: optional(StepOrStart),
 });
@@ -202,8 +219,13 @@ export const RequiredCall = closedObject({
   tool_id: ToolId,
   tool: ToolName,
   arguments: about("The arguments of the call.", Json),
-  needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", Needs),
+  needs: about(waitsFor, Needs),
   expires_at: Timestamp,
+  /** For `needs: "authorization"`. */
+  authorization: about(
+    "The account whose use the user has to allow; absent for other calls.",
+    optional(CallAuthorization),
+  ),
   /** The child run that made this call; absent for the run's own calls. */
   run_id: about("The run that waits, where it was started by a call of an agent.", optional(Id)),
 });
@@ -556,8 +578,10 @@ export const eventFields = {
     arguments: orNull(Json),
     by: optional(Decider),
     /** Remaining need of the call: an approved client tool still needs its output. */
-    needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", orNull(Needs)),
+    needs: about(waitsFor, orNull(Needs)),
   },
+  /** The user gave the consent that the call waited for: it is made now. */
+  "tool.authorized": { tool_call_id: about("The tool call.", Id) },
   "tool.completed": {
     tool_call_id: about("The tool call.", Id),
     step_index: Step,

@@ -88,6 +88,7 @@ export type ToolCallStatus =
   | "running"
   | "awaiting_output"
   | "awaiting_approval"
+  | "awaiting_authorization"
   | "completed"
   | "failed"
   | "rejected"
@@ -432,11 +433,11 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
         status: waiting(needs),
         arguments: event.arguments ?? call.arguments,
       });
-      // The decision is the new intent: it settles what ran before it.
-      const open = state.open.map((step) =>
-        step.tool_call_id === event.tool_call_id ? { ...step, run_attempt: state.attempt } : step,
-      );
-      return { open, calls: changeCall(state, event.tool_call_id, lists, decide) };
+      return { open: intended(state, event), calls: changeCall(state, event.tool_call_id, lists, decide) };
+    }
+    case "tool.authorized": {
+      const go = ({ authorization: _, ...call }: ToolCall): ToolCall => ({ ...call, needs: null, status: "running" });
+      return { open: intended(state, event), calls: changeCall(state, event.tool_call_id, lists, go) };
     }
     case "tool.completed":
       return {
@@ -503,6 +504,10 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       return event satisfies never;
   }
 }
+
+/** Returns the open steps: the call's own is intended anew, which settles what ran before. */
+const intended = (state: RunProgress, { tool_call_id }: { tool_call_id: string }): OpenStep[] =>
+  state.open.map((step) => (step.tool_call_id === tool_call_id ? { ...step, run_attempt: state.attempt } : step));
 
 /** Adds documents. A message that came while they were read may have more. */
 function attached(state: RunProgress, added: AttachedDocument[]): Partial<RunProgress> {
@@ -681,15 +686,31 @@ function answered(
 const waiting = (needs: Needs | null): ToolCallStatus =>
   needs === null
     ? "running"
-    : ({ output: "awaiting_output", approval: "awaiting_approval", reconcile: "unknown" } as const)[needs];
+    : (
+        {
+          output: "awaiting_output",
+          approval: "awaiting_approval",
+          reconcile: "unknown",
+          authorization: "awaiting_authorization",
+        } as const
+      )[needs];
 
-/** Requests a call. A repeated request (unknown outcome) keeps its position and arguments. */
+/**
+ * Requests a call. A repeated request (unknown outcome, missing consent) keeps its position and arguments. A call that
+ * waits for a consent was not made, so its approval still holds.
+ */
 function requested(state: RunProgress, request: ToolRequest, at: number, lists: Changing): Partial<RunProgress> {
-  const { id, needs, step_index } = request;
-  if (step_index < state.steps && state.calls.some((call) => call.id === id))
-    return {
-      calls: changeCall(state, id, lists, (call) => ({ ...call, needs, approved: false, status: waiting(needs) })),
-    };
+  const { id, needs, step_index, authorization } = request;
+  if (step_index < state.steps && state.calls.some((call) => call.id === id)) {
+    const again = ({ authorization: _, ...call }: ToolCall): ToolCall => ({
+      ...call,
+      needs,
+      approved: call.approved && needs === "authorization",
+      status: waiting(needs),
+      ...(authorization && { authorization }),
+    });
+    return { calls: changeCall(state, id, lists, again) };
+  }
   const call: ToolCall = {
     ...request,
     status: waiting(needs),

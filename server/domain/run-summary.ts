@@ -1,4 +1,4 @@
-import type { RequiredActionObject } from "./required-action.ts";
+import { withoutCallArguments } from "./required-action.ts";
 import { lastText } from "./run-input.ts";
 import type { RunObject } from "./run-object.ts";
 import { isLong, truncateResource } from "./truncate-resource.ts";
@@ -35,14 +35,9 @@ export function runSummary(
   }
   // A client can still see which calls wait, without their arguments.
   if (rest.required_action && isLong(rest.required_action)) {
-    rest.required_action = withoutArguments(rest.required_action);
+    rest.required_action = withoutCallArguments(rest.required_action);
     truncated.push("required_action");
   }
   if (rest.replay) rest.replay = { ...rest.replay, divergences: [] };
   return truncateResource({ ...rest, last_calls, ...(truncated.length > 0 && { truncated }) });
-}
-
-function withoutArguments(action: RequiredActionObject): RequiredActionObject {
-  const tool_calls = action.submit_tool_outputs.tool_calls.map((call) => ({ ...call, arguments: {} }));
-  return { ...action, submit_tool_outputs: { tool_calls } };
 }

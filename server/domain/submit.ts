@@ -106,6 +106,8 @@ function answerEvents(
     throw refuse('This call needs a decision: "approve" or "reject".', "decision");
   if (call.needs === "reconcile" && !decision && output === undefined)
     throw refuse("Give an output, or a decision.", "output");
+  if (call.needs === "authorization" && decision !== "reject")
+    throw refuse("This call waits for the user's consent. It can only be rejected.", decision ? "decision" : "output");
   if (decision && output !== undefined) throw refuse("Give an output or a decision, not both.", "decision");
   if (args && decision !== "approve") throw refuse("Arguments are edited only when a call is approved.", "arguments");
   if (new TextEncoder().encode(JSON.stringify(output ?? null)).length > limits.tool_output_bytes)
@@ -160,9 +162,12 @@ function settle(
     submitted: true,
     ...(images.length > 0 && { images }),
   };
-  const isRefused = status === "rejected" && call.needs === "approval";
+  const isRefused = status === "rejected" && (call.needs === "approval" || call.needs === "authorization");
   return completeCall(call, isRefused ? { ...result, refused: true } : result);
 }
+
+/** Code of a call for which the user refused the consent. */
+const authorizationDenied = "authorization_denied";
 
 /** Error for the model, of a call that failed at the client. */
 export const clientError = (output: unknown): ToolError => ({
@@ -173,6 +178,8 @@ export const clientError = (output: unknown): ToolError => ({
 function rejection({ needs }: ToolCall, reason: string | undefined): ToolError {
   const reasonText = reason ? ` Reason: ${reason}` : "";
   if (needs === "reconcile") return { code: "not_executed", message: `The call did not happen.${reasonText}` };
+  if (needs === "authorization")
+    return { code: authorizationDenied, message: `The user did not allow the use of the account.${reasonText}` };
   return { code: "rejected", message: `A person rejected this call.${reasonText}` };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createLog, type Log } from "../lib/log.ts";
 import { testApp } from "../testing/test-app.ts";
 
-test("the URL of a callback, which is a secret, is not logged with a client's request id", async () => {
+test("the URL of a callback or of a consent, which is a secret, is not logged with a client's request id", async () => {
   const lines: string[] = [];
   const log = createLog({ format: "json", write: (line) => void lines.push(line) });
   await using server = testApp({ log });
@@ -12,7 +12,9 @@ test("the URL of a callback, which is a secret, is not logged with a client's re
     "/callbacks/canary%2Dof-a-token/x",
   ])
     await server.send("POST", path, {}, { "x-client-request-id": "mine" });
+  await server.send("GET", "/oauth/consent/canary-of-a-token", undefined, { "x-client-request-id": "mine" });
   expect(lines.filter((line) => line.includes("/callbacks/"))).toHaveLength(3);
+  expect(lines.filter((line) => line.includes("/oauth/consent/"))).toHaveLength(1);
   expect(lines.join("\n")).not.toContain("of-a-token");
 });
 

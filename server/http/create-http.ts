@@ -38,6 +38,7 @@ interface Served {
   noLongerValid: NoLongerValid;
   onRefused: OnRefused;
   callbacks: AnyElysia;
+  consents: AnyElysia;
   triggers: AnyElysia;
   /** Where authorization servers send users back. */
   oauth: AnyElysia;
@@ -123,6 +124,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       noLongerValid,
       onRefused,
       callbacks,
+      consents,
       triggers,
       oauth,
       metrics,
@@ -172,6 +174,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         .use(metrics)
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
+        .use(consents)
         .use(triggers)
         .use(oauth)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))

@@ -15,7 +15,7 @@ const rules: [form: RegExp, shown: string][] = [
   [/(runnel_visitor=)[^\s;"\\]+/g, `$1${mask}`],
   [/(\/(?:setup|chat\/\w+)#)[\w-]+/g, `$1${mask}`],
   // The URL of a callback is the permission to answer the call.
-  [/(\/callbacks\/+)[^\s"'\\/?#]+/gi, `$1${mask}`],
+  [/(\/(?:callbacks|oauth\/+consent)\/+)[^\s"'\\/?#]+/gi, `$1${mask}`],
   [/\b(sk-)[\w-]{16,}/g, `$1${mask}`],
   [/\bAKIA[0-9A-Z]{16}\b/g, mask],
   [/\bAIza[\w-]{30,}/g, mask],

@@ -26,6 +26,8 @@ import type { UsageModule } from "../resources/usage/module.ts";
 import type { Asks, RunStart } from "../runtime/agent-loop/messages.ts";
 import type { RunHead } from "../storage/journal/journal.ts";
 import type { Journals } from "../storage/journal/module.ts";
+import type { ConsentLinks } from "./consent/consent-links.ts";
+import { createConsents } from "./consent/consents.ts";
 import type { NewRunOptions } from "./create/new-runs.ts";
 import { createPriceCheck } from "./create/require-price.ts";
 import { runVariables } from "./create/run-variables.ts";
@@ -77,6 +79,7 @@ interface Needs {
   resolver: AgentResolver;
   /** Returns the URL at which a webhook tool sends a call's result. */
   callbackAddressOf(head: RunHead, callId: string, now: number): Asks["callback"]["answer"];
+  links: ConsentLinks;
   /** Expiry of other tables. */
   forgetters: readonly DeleteExpired[];
 }
@@ -96,7 +99,7 @@ function withRefusals<Resolved extends Pick<RunStart, "connection" | "candidates
 }
 
 /** Composes everything that drives runs. */
-export function createRunsModule({ base, options, journals, callbackAddressOf, forgetters, ...modules }: Needs) {
+export function createRunsModule({ base, options, journals, callbackAddressOf, links, forgetters, ...modules }: Needs) {
   const { workers, ordering, leadsUntil } = options;
   const { projects, connections, files, usage, memory, tools, skills, agents, threads, resolver, oauth } = modules;
   const { db, audit, log, policyOf, sandbox, abortSignalOf, now } = base;
@@ -232,7 +235,16 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     childrenMax: (scope) => limitsOf(scope).children_per_run || Number.POSITIVE_INFINITY,
   });
   serving.provide(service);
-  const openStream = createSseResponder({ tail, watches, cancel: service.cancel, ending: abortSignalOf });
+  const openStream = createSseResponder({ tail, watches, cancel: service.cancel, links, ending: abortSignalOf });
+  const consents = createConsents({
+    db,
+    journal,
+    watches,
+    accessTokens: oauth.accessTokens,
+    links,
+    ...service.authorization,
+    log,
+  });
   const replays = createReplays({ journal, runs, snapshot: agents.store.snapshot, now });
   const retention = createRetention({ db, projects: projects.store, runs, forgetters, log, now });
   const startRun: StartRun<RunObject> = async (scope, order, requestId, note) =>
@@ -261,6 +273,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
         service,
         replays,
         watches,
+        links,
         openStream,
         noLongerValid,
         ending: abortSignalOf,
@@ -268,6 +281,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       }),
     ],
     store: runs,
+    consents,
     service,
     pool,
     watches,
@@ -294,17 +308,22 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       underWay: (projectId: string) => pool.underWay(projectId),
       stay: (projectId: string) => pool.unpark(projectId),
     },
-    onProjectArrived: service.takeUp,
+    onProjectArrived(): void {
+      service.takeUp();
+      void consents.look();
+    },
     onProjectLeaving: (projectId) => () => {
       pool.unpark(projectId);
       service.forgetGone();
     },
     async start(): Promise<void> {
       recovered = await service.recover();
+      consents.start();
       runs.clear().catch((error) => log.error("what a crash left of long records was not deleted", { error }));
       retention.start();
     },
     stop(): Promise<void> {
+      consents.stop();
       service.stop();
       pool.stop();
       toolTries.stop();

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { Event } from "../domain/api-types/events.ts";
 import { Approval, Run, RunCount, RunExcerpt, RunListItem } from "../domain/api-types/run.ts";
 import { Deleted, listOf } from "../domain/api-types/schema.ts";
-import { callNeeds } from "../domain/run-event.ts";
+import { answerableNeeds } from "../domain/run-event.ts";
 import type { Auth } from "../http/auth.ts";
 import { filterQuery, forwardQuery, listQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
@@ -32,7 +32,7 @@ const included = {
     description: "`messages`: complete runs, with their messages and tool calls. `truncated` names what was cut.",
   }),
 };
-const approvalFilters = { needs: about("Only calls that wait for this.", oneOf(callNeeds)) };
+const approvalFilters = { needs: about("Only calls that wait for this.", oneOf(answerableNeeds)) };
 
 export const runRoutes = (deps: RunRoutes) => {
   const { auth, runs } = deps;

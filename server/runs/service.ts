@@ -8,6 +8,7 @@ import { onAbort } from "../lib/on-abort.ts";
 import type { Audit } from "../storage/db/audit.ts";
 import type { Db } from "../storage/db/open.ts";
 import type { Journal } from "../storage/journal/journal.ts";
+import { createCallAuthorization } from "./consent/authorize-calls.ts";
 import { createChildStarts } from "./create/child-starts.ts";
 import { createNewRuns, type NewRunOptions } from "./create/new-runs.ts";
 import { createSubmissions } from "./create/submissions.ts";
@@ -139,6 +140,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     audit,
     now,
   });
+  const authorization = createCallAuthorization({ journal, pool, insertAbove: children.insertAbove, now });
   const steer = createSteering({ journal, runs, pool, ends, mediaOf });
   const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
   const { pause, resume } = createPauses({ ...options, start: startRecorded });
@@ -232,6 +234,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     create: createThreadSteering({ runs, create, fitsRun: createFitsRun({ journal, snapshot }), steer }),
     fork,
     submit,
+    authorization,
     steer,
     cancel,
     pause,

@@ -19,6 +19,7 @@ export function targetOf(request: Request, seal: Seal): RequestTarget | null {
   if (serverPaths.has(path)) return null; // Even with a token, which belongs to no project here.
   if (path.startsWith("/console/")) return { name: consoleProject.exec(path)?.[1] ?? null, people: "alone" };
   if (path.startsWith("/callbacks/")) return { name: callbackProject.exec(path)?.[1] ?? null, people: false };
+  if (path.startsWith("/oauth/consent/")) return { name: consentProject.exec(path)?.[1] ?? null, people: false };
   if (path.startsWith("/triggers/")) return { name: triggerProject.exec(path)?.[1] ?? null, people: false };
   if (path === "/oauth/callback") return { name: oauthProject.exec(request.url)?.[1] ?? null, people: false };
   const agent = chatToken.exec(path)?.[1];
@@ -33,6 +34,7 @@ const serverPaths = new Set(["/metrics", "/healthz", "/readyz"]);
 
 const consoleProject = /^\/console\/api\/(?:projects\/)?(proj_[0-9a-z]+)(?:\/|$)/;
 const callbackProject = /^\/callbacks\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
+const consentProject = /^\/oauth\/consent\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
 const triggerProject = /^\/triggers\/[^/.]+\.(proj_[0-9a-z]+)$/;
 const oauthProject = /[?&]state=[\w-]+\.(proj_[0-9a-z]+)(?:&|$)/;
 const chatToken = /^\/chat\/(agt_[0-9a-z]+)\/token$/;

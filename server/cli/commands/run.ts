@@ -16,7 +16,10 @@ export interface RunFlags extends ClientFlags {
 interface Run {
   id: string;
   status: string;
-  required_action: { submit_tool_outputs: { tool_calls: PendingCall[] } } | null;
+  required_action: {
+    submit_tool_outputs: { tool_calls: PendingCall[] };
+    authorizations?: { name: string; url: string | null }[];
+  } | null;
 }
 
 const retries = 30;
@@ -78,8 +81,10 @@ async function react(client: ApiClient, id: string, frame: StreamFrame, followin
 }
 
 /** Answers the pending calls, read from the run: after a resume, the event may name calls that were answered before. */
-async function answer(client: ApiClient, id: string, { answers, asking }: Following): Promise<void> {
+async function answer(client: ApiClient, id: string, { answers, asking, screen }: Following): Promise<void> {
   const { required_action } = await client.get<Run>(`/runs/${id}`);
+  for (const { name, url } of required_action?.authorizations ?? [])
+    screen.note(`waiting until ${printable(name)} is connected${url === null ? "" : `: ${url}`}`);
   const tool_outputs: ToolAnswer[] = [];
   for (const call of required_action?.submit_tool_outputs.tool_calls ?? []) {
     const toolAnswer = await answerCall(call, answers, asking.signal).catch((error) => {

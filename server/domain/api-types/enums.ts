@@ -22,6 +22,7 @@ export const frameNames = [
   "token",
   "tool.requested",
   "tool.decided",
+  "tool.authorized",
   "tool.completed",
   "subagent.started",
   "subagent.waiting",
@@ -105,7 +106,7 @@ export type KeyStatus = (typeof keyStatuses)[number];
 export const webhookTopics = {
   "run.completed": "A run completed.",
   "run.failed": "A run failed, or was cancelled.",
-  "run.requires_action": "A run waits for an output or an approval.",
+  "run.requires_action": "A run waits for an output, an approval, or a user's consent.",
   "run.paused": "A run is paused.",
   "run.resumed": "A run continues after an answer or a pause.",
   "run.steered": "A message was sent to a run that is under way.",

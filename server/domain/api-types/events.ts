@@ -53,11 +53,11 @@ export const frames = {
     data({ id: Id, status: t.about("Its status.", t.word("in_progress")) }),
   ),
   "run.requires_action": t.about(
-    "The run waits for an answer to tool calls: an output, an approval, or both. The stream stays open.",
+    "The run waits for an answer to tool calls, for a user's consent, or for both. The stream stays open.",
     data({ required_action: t.about("What the run waits for.", RequiredAction) }),
   ),
   "run.resumed": t.about(
-    "The run continues: every call that it waited for is answered, or its pause is over.",
+    "The run continues: every call that it waited for is answered or allowed, or its pause is over.",
     data({}),
   ),
   "run.pause_requested": t.about(
@@ -144,6 +144,7 @@ export const frames = {
     "A person decided on a tool call.",
     data(from("tool.decided", "tool_call_id", "decision", "reason", "needs")),
   ),
+  "tool.authorized": t.about("The user consented to the use of an account. The call is made now.", data(call)),
   "tool.completed": t.about(
     "A tool call has ended. The model reads its `result`.",
     data({

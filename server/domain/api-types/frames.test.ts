@@ -134,6 +134,7 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
     "tool.decided",
     { tool_call_id: "a", decision: "approve", reason: "ok", needs: null },
   ],
+  "tool.authorized": [{ type: "tool.authorized", tool_call_id: "a" }, "tool.authorized", { tool_call_id: "a" }],
   "subagent.started": [
     { type: "subagent.started", tool_call_id: "a", run_id: "run_2", agent_id: "agt_2" },
     "subagent.started",

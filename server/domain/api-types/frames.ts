@@ -1,4 +1,4 @@
-import { requiredActionObject, requiredCallObject } from "../required-action.ts";
+import { type AuthorizationLink, requiredActionObject, requiredCallObject, withAuthorizationLinks } from "../required-action.ts";
 import { cancelError } from "../run-error.ts";
 import type { JournalEntry, RunEvent } from "../run-event.ts";
 import { timestamp } from "../time.ts";
@@ -16,17 +16,20 @@ type Told = {
   ];
 }[RunFrame["event"]];
 
-/** Returns the API representation of an entry, the same in streams, lists and webhooks. */
-export function frameOf(runId: string, { seq, at, event }: JournalEntry): Frame {
+/**
+ * Returns the API representation of an entry, the same in streams, lists and webhooks. `link` adds the addresses at which
+ * users consent, for readers that may have them.
+ */
+export function frameOf(runId: string, { seq, at, event }: JournalEntry, link?: AuthorizationLink): Frame {
   const time = timestamp(at);
-  const [name, data] = wire(runId, event);
+  const [name, data] = wire(runId, event, link);
   return { seq, event: name, at: time, data: { ...data, seq, run_id: runId, at: time } } as Frame;
 }
 
 /** True for the two events that end a stream. Clients of the specification close at them. */
 export const isLastFrame = (event: string): boolean => event === "run.completed" || event === "run.failed";
 
-function wire(id: string, event: RunEvent): Told {
+function wire(id: string, event: RunEvent, link: AuthorizationLink | undefined): Told {
   switch (event.type) {
     case "run.created": {
       const status = event.queued ? "queued" : "in_progress";
@@ -47,8 +50,10 @@ function wire(id: string, event: RunEvent): Told {
       const { reason, usage, output } = event;
       return ["run.failed", { id, status: "cancelled", error: cancelError(reason), usage, output }];
     }
-    case "run.requires_action":
-      return [event.type, { required_action: requiredActionObject(event.required_action) }];
+    case "run.requires_action": {
+      const action = requiredActionObject(event.required_action);
+      return [event.type, { required_action: link ? withAuthorizationLinks(action, id, link) : action }];
+    }
     case "run.resumed":
       return [event.type, {}];
     case "run.pause_requested":
@@ -85,6 +90,8 @@ function wire(id: string, event: RunEvent): Told {
       const { tool_call_id, decision, reason, needs } = event;
       return [event.type, { tool_call_id, decision, reason, needs }];
     }
+    case "tool.authorized":
+      return [event.type, { tool_call_id: event.tool_call_id }];
     case "tool.completed": {
       const { tool, tool_call_id, status, output, error, latency_ms, step_index, files } = event;
       const filesField = files && files.length > 0 ? { files } : {};

@@ -1,3 +1,4 @@
+import type { RequiredActionObject } from "../required-action.ts";
 import type { RunError } from "../run-event.ts";
 import type { RunObject } from "../run-object.ts";
 import type { Frame } from "./frames.ts";
@@ -17,7 +18,15 @@ const noUsage = {
   estimated: false,
 };
 
-const noCalls = { type: "submit_tool_outputs" as const, submit_tool_outputs: { tool_calls: [] } };
+/** Visitors see no calls; a consent that is missing is theirs to give. */
+function actionFor(action: RequiredActionObject): RequiredActionObject {
+  const nothing = { submit_tool_outputs: { tool_calls: [] } };
+  const own = action.authorizations?.filter(({ url }) => url !== null).map((one) => ({ ...one, tool_calls: [] }));
+  const [first] = own ?? [];
+  if (!own || !first) return { type: "submit_tool_outputs", ...nothing };
+  if (action.type === "authorization") return { ...nothing, ...first, type: "authorization", authorizations: own };
+  return { type: "submit_tool_outputs", ...nothing, authorizations: own };
+}
 
 const failed = "The run could not be finished.";
 
@@ -44,7 +53,7 @@ export function frameForVisitor(frame: Frame): Frame | null {
     case "run.pause_requested":
       return { ...frame, data: { ...frame.data, reason: null } };
     case "run.requires_action":
-      return { ...frame, data: { ...frame.data, required_action: noCalls } };
+      return { ...frame, data: { ...frame.data, required_action: actionFor(frame.data.required_action) } };
     case "run.completed":
       return { ...frame, data: { ...frame.data, usage: noUsage } };
     case "run.failed":
@@ -73,7 +82,7 @@ export function runForVisitor({ models: _, variables: __, ...run }: RunObject): 
     budget: null,
     metadata: {},
     session_id: null,
-    required_action: run.required_action && noCalls,
+    required_action: run.required_action && actionFor(run.required_action),
     error: run.error && errorOf(run.error),
     trace_id: null,
     parent_run_id: null,

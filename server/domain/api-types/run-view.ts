@@ -143,6 +143,9 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
         latencyMs: data.latency_ms,
       });
       break;
+    case "tool.authorized":
+      changeTool(view, data, { needs: null, state: "running" });
+      break;
     case "subagent.started":
       changeTool(view, data, { subagentRunId: data.subagent_run_id });
       break;

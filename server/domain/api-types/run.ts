@@ -130,16 +130,47 @@ const pendingCall = {
 
 export const RequiredCall = t.named("RequiredToolCall", t.object({ ...pendingCall, run_id }));
 
-export const RequiredAction = t.named(
-  "RequiredAction",
-  t.object({
-    type: t.about("Always `submit_tool_outputs`.", t.word("submit_tool_outputs")),
-    submit_tool_outputs: t.about(
-      "The calls that wait for an answer.",
-      t.named("RequiredToolOutputs", t.object({ tool_calls: t.about("The tool calls.", t.list(RequiredCall)) })),
-    ),
-  }),
-);
+const requiredAuthorization = {
+  ...told(record.CallAuthorization.properties),
+  url: t.about(
+    "Where the user consents: open it in the user's browser. Null for readers that may not answer the run's calls.",
+    t.orNull(t.text),
+  ),
+  expires_at: t.about("When the run fails if the user has not consented.", t.time),
+  tool_calls: t.about("The calls that are made once the user consents.", t.list(RequiredCall)),
+};
+const RequiredAuthorization = t.named("RequiredAuthorization", t.object(requiredAuthorization));
+const authorizations = t.list(RequiredAuthorization);
+
+const submission = {
+  submit_tool_outputs: t.about(
+    "The calls that wait for an answer; an empty list where only a user's consent is missing.",
+    t.named("RequiredToolOutputs", t.object({ tool_calls: t.about("The tool calls.", t.list(RequiredCall)) })),
+  ),
+};
+
+export const RequiredAction = choiceOf("RequiredAction", "type", {
+  submit_tool_outputs: t.named(
+    "RequiredSubmission",
+    t.object({
+      type: t.about("Its type: calls wait for an answer.", t.word("submit_tool_outputs")),
+      ...submission,
+      authorizations: t.about(
+        "Consents that the run waits for as well; absent where there is none.",
+        t.optional(authorizations),
+      ),
+    }),
+  ),
+  authorization: t.named(
+    "RequiredConsent",
+    t.object({
+      type: t.about("Its type: a user's consent is missing, and nothing else.", t.word("authorization")),
+      ...requiredAuthorization,
+      authorizations: t.about("All consents that the run waits for. The first one's fields are above.", authorizations),
+      ...submission,
+    }),
+  ),
+});
 
 /** Number of runs in a list. */
 export const RunCount = t.named(
@@ -157,6 +188,10 @@ export const Approval = resource("Approval", "approval", {
   run_id: RunId,
   id: t.about("Its id: that of the tool call.", t.text),
   ...pendingCall,
+  needs: t.about(
+    "What it waits for: an output, an approval, or the outcome of an interrupted call.",
+    t.oneOf(record.answerableNeeds),
+  ),
 });
 export type Approval = Static<typeof Approval>;
 

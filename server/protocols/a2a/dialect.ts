@@ -2,7 +2,16 @@ import { isLastFrame } from "../../domain/api-types/frames.ts";
 import type { AppError } from "../../domain/errors.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
 import { A2aError, thrownAs } from "./errors.ts";
-import { artifactOf, outputParts, placeOf, questionParts, stateOf, type Task, type TaskRun } from "./tasks.ts";
+import {
+  artifactOf,
+  outputParts,
+  placeOf,
+  questionParts,
+  stateOf,
+  type Task,
+  type TaskRun,
+  waitingState,
+} from "./tasks.ts";
 
 /** Wraps a message for a binding: JSON-RPC adds the request's id, and each binding has its own error format. */
 export type Wrap = (message: { result: object } | { error: A2aError }) => object;
@@ -45,7 +54,7 @@ export function a2aDialect({ run, first, after, wrap }: Streamed): EventEncoder 
         case "run.paused":
           return status(stateOf[frame.event === "run.created" ? frame.data.status : "in_progress"], frame.at);
         case "run.requires_action":
-          return status(stateOf.requires_action, frame.at, questionParts(frame.data.required_action));
+          return status(waitingState(frame.data.required_action), frame.at, questionParts(frame.data.required_action));
         case "run.completed": {
           const parts = outputParts(frame.data);
           // The streamed text is the output unless a guardrail changed it.

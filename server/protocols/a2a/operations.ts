@@ -106,13 +106,13 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     if (isOver(run.status))
       throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
     const from = runs.standing(principal, run.id).seq;
-    const path = `/v1/runs/${run.id}/${run.required_action ? "submit_tool_outputs" : "messages"}`;
-    const body = run.required_action
-      ? { tool_outputs: outputsOf(sent, run.required_action) }
-      : { role: "user", content: sent.text };
+    // A run that only waits for a consent has nothing to answer: the message steers it.
+    const asks = run.required_action?.type === "submit_tool_outputs" ? run.required_action : null;
+    const path = `/v1/runs/${run.id}/${asks ? "submit_tool_outputs" : "messages"}`;
+    const body = asks ? { tool_outputs: outputsOf(sent, asks) } : { role: "user", content: sent.text };
     const answer = await api(request, "POST", path, body, key);
     // The run may have ended meanwhile.
-    if (answer.status === 409 && !run.required_action) throw toA2aError(answer, "UNSUPPORTED_OPERATION");
+    if (answer.status === 409 && !asks) throw toA2aError(answer, "UNSUPPORTED_OPERATION");
     if (answer.status >= 400) throw toA2aError(answer);
     return { run: answer.body, from };
   }

@@ -20,9 +20,17 @@ export const stateOf: Record<RunStatus, string> = {
   cancelled: "TASK_STATE_CANCELED",
 };
 
+const authRequired = "TASK_STATE_AUTH_REQUIRED";
+
+/** Returns the state of a waiting task: only a user's consent is missing, or the client is to answer. */
+export const waitingState = (action: RequiredActionObject): string =>
+  action.type === "authorization" ? authRequired : stateOf.requires_action;
+
 /** Returns the run status of a task state, or null if no run has it. */
 export const statusOf = (state: string): RunStatus | null =>
-  (Object.keys(stateOf) as RunStatus[]).find((status) => stateOf[status] === state) ?? null;
+  (state === authRequired ? "requires_action" : null) ??
+  (Object.keys(stateOf) as RunStatus[]).find((status) => stateOf[status] === state) ??
+  null;
 
 /** A run as the API returns it; lists omit some fields. */
 export interface TaskRun {
@@ -71,7 +79,8 @@ function taskStatus(run: TaskRun) {
   const parts = explanationOf(run);
   const message = parts && { messageId: `${run.id}-status`, ...placeOf(run), role: "ROLE_AGENT", parts };
   const timestamp = run.completed_at ?? run.started_at ?? run.created_at;
-  return { state: stateOf[run.status], ...(message && { message }), timestamp };
+  const state = run.required_action ? waitingState(run.required_action) : stateOf[run.status];
+  return { state, ...(message && { message }), timestamp };
 }
 
 /** Returns the status message of a task that waits or failed, else null. */
@@ -80,19 +89,35 @@ function explanationOf({ required_action, error }: TaskRun): Part[] | null {
   return error ? [{ text: `${error.code}: ${error.message}` }] : null;
 }
 
-const asks = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
+const asks = {
+  approval: "an approval of",
+  output: "the output of",
+  reconcile: "word of what became of",
+  authorization: "a consent for",
+};
 
-/** Returns the pending calls as text for people and as data for programs. */
-export function questionParts({ submit_tool_outputs: { tool_calls } }: RequiredActionObject): Part[] {
-  const text = tool_calls.map(({ name, needs }) => `This task waits for ${asks[needs]} "${name}".`).join(" ");
+/** Returns the pending calls and consents as text for people and as data for programs. */
+export function questionParts({
+  submit_tool_outputs: { tool_calls },
+  authorizations = [],
+}: RequiredActionObject): Part[] {
+  const texts = tool_calls.map(({ name, needs }) => `This task waits for ${asks[needs]} "${name}".`);
+  const consents = authorizations.map(consentText);
   const waitingCalls = tool_calls.map(({ tool_call_id, name, arguments: args, needs }) => ({
     tool_call_id,
     name,
     arguments: args,
     needs,
   }));
-  return [{ text }, { data: { tool_calls: waitingCalls } }];
+  const asked = authorizations.map(({ name, url, expires_at }) => ({ name, url, expires_at }));
+  return [
+    { text: [...texts, ...consents].join(" ") },
+    { data: { tool_calls: waitingCalls, ...(asked.length > 0 && { authorizations: asked }) } },
+  ];
 }
+
+const consentText = ({ name, url }: { name: string; url: string | null }): string =>
+  `This task waits for the user's consent to use "${name}"${url === null ? "." : `: ${url}`}`;
 
 const artifactId = "output";
 

@@ -1,6 +1,6 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
-import type { RequiredCallObject } from "../../domain/required-action.ts";
+import type { RequiredActionObject, RequiredCallObject } from "../../domain/required-action.ts";
 import type { ChatEncoder } from "../chat-streams.ts";
 import type { StreamedRun } from "../conversations.ts";
 
@@ -266,7 +266,7 @@ export function agUiDialect(of: Streamed): ChatEncoder {
       case "tool.completed":
         return result(frame.data);
       case "run.requires_action":
-        return isWait(frame) ? waits(frame.data.required_action.submit_tool_outputs.tool_calls) : "";
+        return consents(frame.data.required_action) + (isWait(frame) ? waits(callsOf(frame)) : "");
       case "run.completed": {
         const { output, output_json } = frame.data;
         // The output was not streamed, for example because a guardrail changed it.
@@ -284,7 +284,16 @@ export function agUiDialect(of: Streamed): ChatEncoder {
     }
   }
 
-  const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
+  /** A consent ends no stream: the run goes on by itself once it is given. */
+  const consents = ({ authorizations = [] }: RequiredActionObject): string =>
+    authorizations.length > 0
+      ? custom("authorization_required", {
+          authorizations: authorizations.map(({ name, url, expires_at }) => ({ name, url, expires_at })),
+        })
+      : "";
+
+  const isWait = (frame: Frame): frame is Asking =>
+    frame.event === "run.requires_action" && callsOf(frame).length > 0 && answers && frame.seq > answered;
 
   return {
     begin: beginAfter,
@@ -297,6 +306,10 @@ export function agUiDialect(of: Streamed): ChatEncoder {
     isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
   };
 }
+
+type Asking = Extract<Frame, { event: "run.requires_action" }>;
+
+const callsOf = ({ data }: Asking): readonly RequiredCallObject[] => data.required_action.submit_tool_outputs.tool_calls;
 
 const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, reasoningTokens: 0, cachedInputTokens: 0 };
 

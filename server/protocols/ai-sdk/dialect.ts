@@ -1,6 +1,6 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
-import type { RequiredCallObject } from "../../domain/required-action.ts";
+import type { RequiredAuthorization, RequiredCallObject } from "../../domain/required-action.ts";
 import type { ModelAnswer } from "../../domain/run-event.ts";
 import type { ChatEncoder } from "../chat-streams.ts";
 import type { StreamedRun } from "../conversations.ts";
@@ -164,8 +164,10 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
       case "tool.completed":
         return completed(frame.data);
       case "run.requires_action": {
-        const calls = frame.data.required_action.submit_tool_outputs.tool_calls.map(ask).join("");
-        return endPart() + calls + (isWait(frame) ? finish("tool-calls") : "");
+        const { submit_tool_outputs, authorizations = [] } = frame.data.required_action;
+        const calls = submit_tool_outputs.tool_calls.map(ask).join("");
+        const consents = authorizations.map(consentOf).map(line).join("");
+        return endPart() + calls + consents + (isWait(frame) ? finish("tool-calls") : "");
       }
       case "run.completed": {
         const { output, output_json, usage } = frame.data;
@@ -188,7 +190,12 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
     }
   }
 
-  const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
+  /** A consent ends no stream: the run goes on by itself once it is given. */
+  const isWait = (frame: Frame): boolean =>
+    frame.event === "run.requires_action" &&
+    frame.data.required_action.type === "submit_tool_outputs" &&
+    answers &&
+    frame.seq > answered;
 
   return {
     begin(id) {
@@ -208,6 +215,14 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
     isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
   };
 }
+
+/** Transient, because its address expires and belongs in no stored message. */
+const consentOf = ({ oauth_client_id, name, url, expires_at }: RequiredAuthorization) => ({
+  type: "data-authorization",
+  id: oauth_client_id,
+  data: { name, url, expires_at },
+  transient: true,
+});
 
 const steeringOf = ({ id, content }: { id: string; content: string }) => ({
   type: "steering-message",

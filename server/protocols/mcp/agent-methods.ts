@@ -86,7 +86,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
       return response ? [outputOf(call, response)] : [];
     });
     const now = answers.length > 0 ? await submit(request, run_id, answers) : run;
-    if (now.status === "requires_action") return actionRequiredResult({ run_id }, peer, callsOf(now));
+    if (now.status === "requires_action") return actionRequiredResult({ run_id }, peer, now.required_action);
     // If the run is over, the retry gets its end.
     return follow(asked, { run_id, id, progressToken: progressTokenOf(params) }, now.completed_at ? seq - 1 : seq);
   }

@@ -1,7 +1,7 @@
 import type { RunFrame } from "../../domain/api-types/events.ts";
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import type { AppError } from "../../domain/errors.ts";
-import type { RequiredCallObject } from "../../domain/required-action.ts";
+import type { RequiredActionObject, RequiredCallObject } from "../../domain/required-action.ts";
 import { isObject } from "../../lib/json.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
@@ -48,10 +48,12 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
         case "run.failed":
           return writeMessage(frame.seq, resultOf(id, inVersion(peer, endOf(run_id, frame))));
         case "run.requires_action": {
-          const { tool_calls } = frame.data.required_action.submit_tool_outputs;
-          if (isFinal(peer, tool_calls))
-            return writeMessage(frame.seq, resultOf(id, inVersion(peer, actionRequiredResult(call, peer, tool_calls))));
-          return progress(frame) + questions(frame.seq, tool_calls).join("");
+          const { required_action } = frame.data;
+          if (isFinal(peer, required_action)) {
+            const result = actionRequiredResult(call, peer, required_action);
+            return writeMessage(frame.seq, resultOf(id, inVersion(peer, result)));
+          }
+          return progress(frame) + questions(frame.seq, callsOf(required_action)).join("");
         }
         default:
           return progress(frame);
@@ -61,9 +63,7 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
     // No id, so that the client resumes where it stopped.
     error: (why: AppError) => `event: message\ndata: ${JSON.stringify(errorOf(id, thrownAs(why)))}\n\n`,
     isLast: (frame) =>
-      isLastFrame(frame.event) ||
-      (frame.event === "run.requires_action" &&
-        isFinal(peer, frame.data.required_action.submit_tool_outputs.tool_calls)),
+      isLastFrame(frame.event) || (frame.event === "run.requires_action" && isFinal(peer, frame.data.required_action)),
   };
 }
 
@@ -73,20 +73,19 @@ const canAsk = (peer: Peer, calls: readonly RequiredCallObject[]): boolean =>
 const askedBy = (call: RequiredCallObject) => requireValue(questionOf(call), `The question of ${call.tool_call_id}`);
 
 /** True if a waiting run ends the response, because the client cannot be asked on the same stream. */
-const isFinal = (peer: Peer, calls: readonly RequiredCallObject[]): boolean =>
-  peer.session === null || !canAsk(peer, calls);
+const isFinal = (peer: Peer, action: RequiredActionObject): boolean =>
+  peer.session === null || action.type === "authorization" || !canAsk(peer, callsOf(action));
+
+const callsOf = ({ submit_tool_outputs: { tool_calls } }: RequiredActionObject): readonly RequiredCallObject[] => tool_calls;
 
 /** Returns the result in the format of the peer's version. */
 export const inVersion = (peer: Peer, result: object): object =>
   peer.session === null ? { resultType: "complete", ...result } : result;
 
 /** Result of a waiting run: questions for the client, or a note that another person has to answer. */
-export function actionRequiredResult(
-  { run_id }: Pick<RunCall, "run_id">,
-  peer: Peer,
-  calls: readonly RequiredCallObject[],
-): object {
-  if (!canAsk(peer, calls)) return waitingResult(run_id, calls);
+export function actionRequiredResult({ run_id }: Pick<RunCall, "run_id">, peer: Peer, action: RequiredActionObject): object {
+  const calls = callsOf(action);
+  if (action.type === "authorization" || !canAsk(peer, calls)) return waitingResult(run_id, action);
   const inputRequests = Object.fromEntries(
     calls.map((call) => [call.tool_call_id, { method: "elicitation/create", params: askedBy(call) }]),
   );
@@ -94,19 +93,32 @@ export function actionRequiredResult(
 }
 
 /** Result for a client that cannot be asked: the run continues once it is answered elsewhere. */
-const waitingResult = (run_id: string, calls: readonly RequiredCallObject[]) => ({
-  content: [
-    textOf(
-      `The run ${run_id} is not over: it waits for ${calls.map(({ name, needs }) => `${words[needs]} "${name}"`).join(", ")}. ` +
-        `Answer it in the dashboard, or by POST /v1/runs/${run_id}/submit_tool_outputs.`,
-    ),
-  ],
+const waitingResult = (run_id: string, action: RequiredActionObject) => ({
+  content: [textOf([callsText(run_id, callsOf(action)), ...consentTexts(run_id, action)].filter(Boolean).join(" "))],
   // Marked as an error because with an output schema, only errors may lack structured content.
   isError: true,
   _meta: { "runnel/run_id": run_id, "runnel/status": "requires_action" },
 });
 
-const words = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
+const callsText = (run_id: string, calls: readonly RequiredCallObject[]): string =>
+  calls.length === 0
+    ? ""
+    : `The run ${run_id} is not over: it waits for ${calls.map(({ name, needs }) => `${words[needs]} "${name}"`).join(", ")}. ` +
+      `Answer it in the dashboard, or by POST /v1/runs/${run_id}/submit_tool_outputs.`;
+
+const consentTexts = (run_id: string, { authorizations = [] }: RequiredActionObject): string[] =>
+  authorizations.map(
+    ({ name, url }) =>
+      `The run ${run_id} is not over: it waits for the user's consent to use "${name}", and goes on once it is given` +
+      (url === null ? "." : `: ${url}`),
+  );
+
+const words = {
+  approval: "an approval of",
+  output: "the output of",
+  reconcile: "word of what became of",
+  authorization: "a consent for",
+};
 
 const textOf = (text: string) => ({ type: "text" as const, text });
 

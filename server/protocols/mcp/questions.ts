@@ -27,7 +27,7 @@ const output = {
 
 /** Returns the question for a pending call, or null if no form can settle it. */
 export function questionOf({ name, arguments: args, needs }: RequiredCallObject): Params | null {
-  if (needs === "reconcile") return null;
+  if (needs === "reconcile" || needs === "authorization") return null;
   const message = `${texts[needs](name)}\n${JSON.stringify(args, null, 2)}`;
   return { message, requestedSchema: needs === "approval" ? decision : output };
 }

@@ -25,6 +25,16 @@ interface NewGrant {
   userId: string | null;
 }
 
+/** A consent that its user refused. */
+interface DeniedGrant {
+  scope: Scope;
+  oauthClientId: string;
+  /** The run for which it was asked; null if it was for none. */
+  runId: string | null;
+  /** The words of the authorization server. */
+  reason: string;
+}
+
 /** Where a user has to go to consent. */
 interface AuthorizationUrl {
   url: string;
@@ -54,6 +64,8 @@ export interface AccessTokens {
     request: { userId: string | null; runId?: string; returnUrl?: string },
   ): Promise<AuthorizationUrl>;
   onGranted(listener: (grant: NewGrant) => void): void;
+  /** Calls back when a user came back from the authorization server without consenting. */
+  onDenied(listener: (denial: DeniedGrant) => void): void;
 }
 
 /** Outcome of a callback. */
@@ -91,6 +103,7 @@ export function createAccessTokens(options: AccessTokenOptions) {
   const flights = new Map<string, Promise<AccessToken>>();
   const pauses = new Map<string, { until: number; answer: AccessToken }>();
   const granted = createEventEmitter<[NewGrant]>();
+  const denied = createEventEmitter<[DeniedGrant]>();
 
   function get(
     scope: Scope,
@@ -290,6 +303,9 @@ export function createAccessTokens(options: AccessTokenOptions) {
       fresh = await requests.exchange(scope.environment, clients.issuerClient(client), query, { ...attempt, state });
     } catch (error) {
       if (!(error instanceof OAuthFailure)) throw error;
+      // After any other failure the user may try again.
+      if (error.code === "access_denied")
+        denied.tell({ scope, oauthClientId: id, runId: attempt.run_id, reason: error.message });
       return failed(error);
     }
     const isStored = await db.write(() => {
@@ -308,7 +324,7 @@ export function createAccessTokens(options: AccessTokenOptions) {
     return { granted: true, clientName: client.name, returnUrl };
   }
 
-  const accessTokens: AccessTokens = { get, authorize, onGranted: granted.listen };
+  const accessTokens: AccessTokens = { get, authorize, onGranted: granted.listen, onDenied: denied.listen };
   return { ...accessTokens, complete };
 }
 

@@ -17,6 +17,7 @@ interface AuthorizationStoreOptions {
 interface Attempt extends Scope, StoredAttempt {
   oauth_client_id: string;
   user_id: string | null;
+  run_id: string | null;
   return_url: string | null;
 }
 
@@ -82,9 +83,9 @@ export function createAuthorizationStore({ db, secrets, naming, now }: Authoriza
       if (!raw) return null;
       const row = read(raw);
       if (row.expires_at_ms <= now()) return null;
-      const { project_id, environment, oauth_client_id, user_id, return_url, sealed } = row;
+      const { project_id, environment, oauth_client_id, user_id, run_id, return_url, sealed } = row;
       const stored = secrets.open("authorization", row, row.state_hash.toHex(), sealed);
-      return { project_id, environment, oauth_client_id, user_id, return_url, ...stored };
+      return { project_id, environment, oauth_client_id, user_id, run_id, return_url, ...stored };
     },
 
     /** Deletes up to `limit` expired rows. */

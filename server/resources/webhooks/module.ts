@@ -1,3 +1,4 @@
+import type { AuthorizationLink } from "../../domain/required-action.ts";
 import type { Base, Module } from "../../http/module.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import type { Journals } from "../../storage/journal/module.ts";
@@ -23,15 +24,17 @@ interface Needs {
   options: WebhookOptions;
   journals: Journals;
   serializeFollowed: SerializeFollowed;
+  /** Returns the addresses at which the users of a project's runs consent. */
+  linksOf(projectId: string): AuthorizationLink;
 }
 
 /** Webhooks and their deliveries. */
-export function createWebhooksModule({ base, options, journals, serializeFollowed }: Needs) {
+export function createWebhooksModule({ base, options, journals, serializeFollowed, linksOf }: Needs) {
   const { webhook_attempt_ms: attempt_ms = 15_000 } = options;
   const { db } = base;
   const outbox = createOutbox(base);
   const record = createDeliveryResults(base);
-  const payloads = createPayloads({ db, journal: journals.journal, serializeFollowed });
+  const payloads = createPayloads({ db, journal: journals.journal, linksOf, serializeFollowed });
   const attemptEvents = createEventEmitter<[Outcome]>();
   const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms, onTried: attemptEvents.tell });
   const webhooks = createWebhookStore({ ...base, trust: dispatcher.trust });

@@ -1,4 +1,5 @@
 import { siblingId } from "../../domain/ids.ts";
+import { type AuthorizationLink, withAuthorizationLinks, withoutCallArguments } from "../../domain/required-action.ts";
 import type { JournalEntry, ToolRequest } from "../../domain/run-event.ts";
 import { lastText, type RunInput } from "../../domain/run-input.ts";
 import { type RunObject, runObject, runOfSummary } from "../../domain/run-object.ts";
@@ -30,9 +31,12 @@ const maxCached = 100;
 export function createPayloads({
   db,
   journal,
+  linksOf,
   serializeFollowed,
 }: {
   db: Db;
+  /** Returns the addresses at which the users of a project's runs consent. */
+  linksOf(projectId: string): AuthorizationLink;
   serializeFollowed: SerializeFollowed;
   journal: Journal;
 }) {
@@ -57,8 +61,14 @@ export function createPayloads({
   async function readData(run_id: string, { seq, event }: JournalEntry, expiresAt: number | null): Promise<EventData> {
     const state = await stateAt(run_id, seq);
     if (!state) return { object: withoutMessages(summaryOf(run_id)), truncated: true }; // It was deleted while it was read.
-    const object = withoutMessages(runObject({ ...state, messages: [] }, expiresAt));
+    const object = withoutMessages(shownRun(state, expiresAt));
     return event.type === "tool.requested" ? { object, tool_call: shownCall(event.call) } : { object };
+  }
+
+  function shownRun(state: RunState, expiresAt: number | null): RunObject {
+    const run = runObject({ ...state, messages: [] }, expiresAt);
+    if (!run.required_action?.authorizations) return run;
+    return { ...run, required_action: withAuthorizationLinks(run.required_action, run.id, linksOf(run.project_id)) };
   }
 
   const stateAt = async (run_id: string, seq: number): Promise<RunState | null> =>
@@ -75,7 +85,7 @@ export function createPayloads({
   async function bodyForFollower(run_id: string, seq: number, expiresAt: number | null): Promise<string> {
     const entry = journal.read(run_id, seq - 1, 1)[0];
     const state = entry && (await stateAt(run_id, seq));
-    const run = state ? runObject({ ...state, messages: [] }, expiresAt) : summaryOf(run_id);
+    const run = state ? shownRun(state, expiresAt) : summaryOf(run_id);
     const text = serializeFollowed(run);
     if (Buffer.byteLength(text) <= most_bytes) return text;
     // Omit the output; the client can fetch it by the protocol.
@@ -149,11 +159,7 @@ function shorten(object: Record<string, unknown>, field: string, to: (value: unk
 const truncateTo = (length: number) => (value: unknown) =>
   typeof value === "string" ? value.slice(0, length).toWellFormed() : value;
 
-const withoutArguments = (action: unknown) => {
-  const { type, submit_tool_outputs } = action as NonNullable<RunObject["required_action"]>;
-  const tool_calls = submit_tool_outputs.tool_calls.map((call) => ({ ...call, arguments: {} }));
-  return { type, submit_tool_outputs: { tool_calls } };
-};
+const withoutArguments = (action: unknown) => withoutCallArguments(action as NonNullable<RunObject["required_action"]>);
 
 function withoutMessages({ messages: _, tool_calls, ...run }: RunObject): Record<string, unknown> {
   return { ...run, tool_calls: tool_calls.map(({ output: __, ...call }) => call) };

@@ -2,6 +2,7 @@ import type { AgentChoice } from "../../domain/agent-label.ts";
 import { runForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
 import { noSuch } from "../../domain/error-messages.ts";
 import { isId } from "../../domain/ids.ts";
+import { type AuthorizationLink, withAuthorizationLinks } from "../../domain/required-action.ts";
 import { type RunList, type RunObject, runLists } from "../../domain/run-object.ts";
 import { mayUse } from "../../http/auth.ts";
 import { cachedQuery } from "../../http/cached-query.ts";
@@ -48,7 +49,7 @@ interface ResponseHead {
 
 /** Handlers of the run routes. A repeated Idempotency-Key gets the stored response. */
 export function createRunRequests(deps: RunRequestDeps) {
-  const { runs, service, replays, audit, resolveAgent, openStream, noLongerValid, ending } = deps;
+  const { runs, service, replays, audit, resolveAgent, links, openStream, noLongerValid, ending } = deps;
 
   /** Responds with a new run: as an event stream, or as an object at once or after `?wait=`. */
   async function answerNew(
@@ -95,6 +96,16 @@ export function createRunRequests(deps: RunRequestDeps) {
       if (seq === before) return; // Nothing changed.
       audit.note({ ...row, actor: principal.actor }, `run.${action}`, id, { agent_id });
     };
+  }
+
+  function serializeRun(
+    principal: Principal,
+    run: ShownRun | Promise<ShownRun>,
+    set: ResponseHead,
+  ): RunObject | Promise<RunObject | Response> {
+    if (run instanceof Promise) return run.then((shown) => serializeRun(principal, shown, set));
+    const link = links.of(principal);
+    return serializeShown(principal, link ? withLinks(run, link) : run, set);
   }
 
   /** A run that was created earlier is returned again, even if its agent, the version or the label is gone. */
@@ -203,16 +214,23 @@ function noteOf(claim: Claim | undefined, { stream = false } = {}, wait = 0): No
 }
 
 /** Returns the response body. A long run is serialized in slices; a visitor gets a redacted run. */
-function serializeRun(
+function serializeShown(
   principal: Principal,
-  run: ShownRun | Promise<ShownRun>,
+  run: ShownRun,
   set: ResponseHead,
 ): RunObject | Promise<RunObject | Response> {
-  if (run instanceof Promise) return run.then((shown) => serializeRun(principal, shown, set));
   if (principal.token?.is_visitor) return runForVisitor("lists" in run ? (run.fields as RunObject) : run);
   const shown = principal.token ? withoutVariables(run) : run;
   if (!("lists" in shown)) return shown;
   return jsonStream(shown, { status: Number(set.status ?? 200), headers: set.headers }) as Promise<Response>;
+}
+
+/** Adds the addresses at which the run's user consents, which are made for each reader. */
+function withLinks(run: ShownRun, link: AuthorizationLink): ShownRun {
+  const fields = "lists" in run ? (run.fields as RunObject) : run;
+  if (!fields.required_action?.authorizations) return run;
+  const required_action = withAuthorizationLinks(fields.required_action, run.id, link);
+  return "lists" in run ? { ...run, fields: { ...fields, required_action } } : { ...run, required_action };
 }
 
 /** Values of variables are the project's: the holder of a client token does not see them. */

@@ -12,6 +12,7 @@ import { fillPage, readPage, readRows, toList } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
 import { oneOf } from "../../lib/schema.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
+import type { ConsentLinks } from "../consent/consent-links.ts";
 import type { RunStore } from "../store.ts";
 import type { RunSubscriptions } from "./run-subscriptions.ts";
 import type { OpenSseResponse } from "./sse-response.ts";
@@ -21,6 +22,7 @@ export interface EventDeps {
   journal: Journal;
   runs: RunStore;
   watches: RunSubscriptions;
+  links: Pick<ConsentLinks, "of">;
   openStream: OpenSseResponse;
   noLongerValid: NoLongerValid;
 }
@@ -75,7 +77,7 @@ function cursorWithin(deps: EventDeps, id: string, text: string | null, param: s
   return cursor;
 }
 
-async function eventList(deps: EventDeps, { token }: Principal, id: string, url: string) {
+async function eventList(deps: EventDeps, principal: Principal, id: string, url: string) {
   const { limit, starting_after } = readPage(url, { frames: Frames, token: Token });
   const { seq } = cursorWithin(deps, id, starting_after, "starting_after");
   const entries = readRows(
@@ -83,9 +85,10 @@ async function eventList(deps: EventDeps, { token }: Principal, id: string, url:
     seq,
     (entry) => entry.seq,
   );
+  const link = deps.links.of(principal);
   const show = (entry: JournalEntry) => {
-    const frame = frameOf(id, entry);
-    return token?.is_visitor ? frameForVisitor(frame) : frame;
+    const frame = frameOf(id, entry, link);
+    return principal.token?.is_visitor ? frameForVisitor(frame) : frame;
   };
   const { data, has_more } = await fillPage(entries, limit, show);
   return toList(data, has_more, (frame) => String(frame.seq));

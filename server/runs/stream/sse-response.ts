@@ -6,6 +6,7 @@ import type { Principal } from "../../http/principal.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { pulledStream, sseHeaders, type TextSource } from "../../lib/sse.ts";
 import { throttle } from "../../lib/throttle.ts";
+import type { ConsentLinks } from "../consent/consent-links.ts";
 import type { RunService } from "../service.ts";
 import type { RunSubscriptions } from "./run-subscriptions.ts";
 import type { Cursor, ReadOptions, RunStream } from "./stream.ts";
@@ -14,6 +15,7 @@ interface Deps {
   tail: RunStream;
   watches: RunSubscriptions;
   cancel: RunService["cancel"];
+  links: Pick<ConsentLinks, "of">;
   /** Signal that ends the streams of a project. */
   ending: Base["abortSignalOf"];
 }
@@ -41,7 +43,7 @@ export type OpenSseResponse = ReturnType<typeof createSseResponder>;
 
 /** Responds with a run's events from a cursor on. The caller has checked access to the run. */
 export const createSseResponder =
-  ({ tail, watches, cancel, ending }: Deps) =>
+  ({ tail, watches, cancel, links, ending }: Deps) =>
   (
     principal: Principal,
     id: string,
@@ -51,13 +53,20 @@ export const createSseResponder =
   ): Response => {
     assertReaderLimit(watches, id);
     const endSignal = ending(principal.project_id);
+    const link = links.of(principal);
     const visitor = principal.token?.is_visitor ?? false;
     // Re-check the key at most every 500 ms: each check is a database read. The first check was the authentication.
     const end = throttle(recheck_ms, () => noLongerValid(principal, request), null);
     let forget = () => {};
     const stream = pulledStream(
       (wake) => {
-        const texts = tail(id, from, wake, { noLongerValid: end, slim, visitor, ...(dialect && { dialect }) });
+        const texts = tail(id, from, wake, {
+          noLongerValid: end,
+          slim,
+          visitor,
+          ...(link && { link }),
+          ...(dialect && { dialect }),
+        });
         const forgetClosing = onAbort([endSignal], () => {
           texts.stop();
           wake();

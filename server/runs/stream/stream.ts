@@ -1,6 +1,7 @@
 import { type Frame, frameOf, isLastFrame } from "../../domain/api-types/frames.ts";
 import { frameForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
 import { AppError } from "../../domain/errors.ts";
+import type { AuthorizationLink } from "../../domain/required-action.ts";
 import { isRequest, type JournalEntry, type ModelAnswer, type RunEvent } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { timestamp } from "../../domain/time.ts";
@@ -92,6 +93,8 @@ export interface ReadOptions {
   noLongerValid?: () => AppError | null;
   /** True if token events that continue the previous one have only their delta. */
   slim?: boolean;
+  /** Addresses at which users consent, for readers that may answer the run. */
+  link?: AuthorizationLink;
   /** True if the reader is a visitor of a chat page: it receives only the output, in the API's own dialect. */
   visitor?: boolean;
   /** Default: the API's own. */
@@ -133,6 +136,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     {
       noLongerValid = stillValid,
       slim = false,
+      link,
       visitor = false,
       dialect = apiDialect(runId, slim, publicUrl),
     }: ReadOptions = {},
@@ -157,7 +161,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     };
 
     function openReader(): Reader {
-      reader ??= createReader(journal, runId, withAnchor(journal, runId, from), encoder);
+      reader ??= createReader(journal, runId, withAnchor(journal, runId, from), encoder, link);
       return reader;
     }
 
@@ -235,7 +239,13 @@ type StepStart = Extract<RunEvent, { type: "step.started" | "step.restarted" }>;
 type Reader = ReturnType<typeof createReader>;
 
 /** Converts journal entries and live deltas to text, and keeps the position. */
-function createReader(journal: Journal, runId: string, from: Cursor, dialect: EventEncoder) {
+function createReader(
+  journal: Journal,
+  runId: string,
+  from: Cursor,
+  dialect: EventEncoder,
+  link: AuthorizationLink | undefined,
+) {
   let { seq, anchor, offset } = from;
   let size = page_entries;
   // True if tokens are left that did not fit into the last text; `held` has the rest of a recorded answer.
@@ -266,7 +276,7 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
       if (event.type === "run.recovered" || (event.type === "step.completed" && event.step_type === "model_call"))
         anchor = null;
       if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
-      const frame = frameOf(runId, entry);
+      const frame = frameOf(runId, entry, link);
       const isWithin = mayBeWithin(event) && anchor !== null && offset > 0;
       text += dialect.event(frame, answer, isWithin ? offset : undefined);
       seq = entry.seq;

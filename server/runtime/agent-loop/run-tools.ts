@@ -7,6 +7,7 @@ import { limits } from "../../domain/limits.ts";
 import type { ImageFacts } from "../../domain/model-call.ts";
 import { toolText } from "../../domain/prompt.ts";
 import { replayResult } from "../../domain/replay-lookup.ts";
+import { requestAuthorization } from "../../domain/required-action.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
 import type { FileFacts } from "../../domain/run-event.ts";
 import { isOver, type OpenStep, type ToolCall } from "../../domain/run-state.ts";
@@ -149,6 +150,7 @@ async function record(
   latency_ms: number,
   turn: RunContext,
 ): Promise<void> {
+  if ("authorization" in outcome) return void (await turn.record(requestAuthorization(call, outcome.authorization)));
   if ("later" in outcome) return void (await turn.record(askAgain(call, "output")));
   if ("child" in outcome) {
     await turn.record({ type: "subagent.waiting", tool_call_id: call.id, calls: outcome.calls });

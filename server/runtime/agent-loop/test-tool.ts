@@ -20,6 +20,8 @@ export async function testTool(
   try {
     const outcome = await runTool(callOf(tool, args), tool, signal, recorded.promise, () => nothing);
     if ("child" in outcome) throw new Error("A child run has no parent here.");
+    if ("authorization" in outcome)
+      return toolError("authorization_required", `The user has to allow the use of ${outcome.authorization.name}.`, 0);
     return "later" in outcome ? outcome : await truncateOutput(outcome, tool, keepFile);
   } catch (error) {
     if (!signal.aborted) throw error;

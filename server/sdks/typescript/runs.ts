@@ -3,7 +3,14 @@ import { RunFailedError, RunnelError } from "./errors.ts";
 import { type AnyEvent, type FollowOptions, RunStream, type StreamOptions } from "./run-stream.ts";
 import { checkedBy, type JsonSchema, jsonSchemaOf, type OutputOf, type StandardSchema } from "./schema.ts";
 import { definitionOf, type FunctionTool, isFunctionTool } from "./tool.ts";
-import { createAnswerer, type Decide, type EndedRun, type ToolFunction, type ToolFunctions } from "./tool-calls.ts";
+import {
+  type Authorize,
+  createAnswerer,
+  type Decide,
+  type EndedRun,
+  type ToolFunction,
+  type ToolFunctions,
+} from "./tool-calls.ts";
 
 export interface LoopOptions<E> extends StreamOptions {
   /**
@@ -13,6 +20,11 @@ export interface LoopOptions<E> extends StreamOptions {
   tools?: ToolFunctions | readonly FunctionTool[] | undefined;
   /** Decides calls that need an approval or have an unknown outcome. */
   decide?: Decide | undefined;
+  /**
+   * Called with a consent that the run waits for: show its `url` to the user. The run goes on by itself once the user has
+   * consented.
+   */
+  authorize?: Authorize | undefined;
   /** Called with every event. */
   onEvent?: ((event: E) => void) | undefined;
 }
@@ -63,8 +75,8 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
    * has its type.
    *
    * @throws {RunFailedError} The run failed or was cancelled.
-   * @throws {ActionRequiredError} The run asks for a tool that is not in `tools`, or for a decision without `decide`. It
-   * keeps waiting: answer with `submitToolOutputs`, or cancel it.
+   * @throws {ActionRequiredError} The run asks for a tool that is not in `tools`, for a decision without `decide`, or for
+   * a user's consent without `authorize`. It keeps waiting: answer with `submitToolOutputs`, or cancel it.
    */
   async run<Schema extends StandardSchema | JsonSchema = JsonSchema>(
     agent: string | { id: string },
@@ -73,7 +85,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
         Omit<Body, "agent_id" | "input" | "stream" | "tools">
       > = {},
   ): Promise<Schema extends StandardSchema ? Omit<Run, "output_json"> & { output_json: OutputOf<Schema> } : Run> {
-    const { tools = {}, decide, onEvent, schema, ...rest } = options;
+    const { tools = {}, decide, authorize, onEvent, schema, ...rest } = options;
     const {
       patienceMs,
       silenceMs,
@@ -91,6 +103,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
       tools: functions,
       areSent: isList(tools),
       decide,
+      authorize,
       isComplete: true,
       request,
     });

@@ -13,12 +13,28 @@ export interface RequiredCall {
   name: string;
   arguments: Record<string, unknown>;
   /** Required answer: an output, an approval, or the result of a call with an unknown outcome (`reconcile`). */
-  needs: "output" | "approval" | "reconcile";
+  needs: "output" | "approval" | "reconcile" | "authorization";
   /** Time at which the run fails if it is not answered. */
   expires_at: string;
   /** Id of the waiting run, if it is a subagent of this run. */
   run_id?: string;
 }
+
+/** A consent that a run waits for: its user connects an account at `url`, and the run goes on by itself. */
+export interface PendingAuthorization {
+  oauth_client_id: string;
+  /** Name of the account's service. */
+  name: string;
+  /** The user who has to consent; null: the project itself. */
+  user_id: string | null;
+  /** Address to open in this user's browser; null if the key may not answer the run. */
+  url: string | null;
+  /** Time at which the run fails if nobody consents. */
+  expires_at: string;
+}
+
+/** Shows a user where to connect an account. */
+export type Authorize = (authorization: PendingAuthorization) => unknown;
 
 /** Second argument of a tool function. */
 export interface ToolContext extends RequiredCall {
@@ -64,7 +80,10 @@ export interface EndedRun {
   id: string;
   status: string;
   error: { code: string; message: string } | null;
-  required_action: { submit_tool_outputs: { tool_calls: RequiredCall[] } } | null;
+  required_action: {
+    submit_tool_outputs: { tool_calls: RequiredCall[] };
+    authorizations?: PendingAuthorization[] | undefined;
+  } | null;
   tool_calls: { id: string; type: string }[];
   output_json?: unknown;
 }
@@ -81,6 +100,7 @@ export interface AnswerOptions {
   /** True: `tools` were sent with the run. They answer no calls of stored tools or subagents that have their names. */
   areSent: boolean;
   decide?: Decide | undefined;
+  authorize?: Authorize | undefined;
   /** True: a call that nothing here can answer is an error. False: it is left to others. */
   isComplete: boolean;
   request: RequestOptions;
@@ -92,12 +112,13 @@ export interface AnswerOptions {
  */
 export function createAnswerer(
   client: Client,
-  { tools, areSent, decide, isComplete, request }: AnswerOptions,
+  { tools, areSent, decide, authorize, isComplete, request }: AnswerOptions,
 ): (runId: string) => Promise<void> {
   const { signal } = request;
   const failed = new AbortController();
   const functionSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
   const answers = new Map<string, Promise<Answer>>();
+  const shown = new Set<string>();
   const retrieve = (runId: string) => client.json<EndedRun>("GET", `/v1/runs/${runId}`, request);
 
   /** Removes the calls of webhook tools, whose receivers submit the results themselves. */
@@ -145,9 +166,24 @@ export function createAnswerer(
     return answer;
   }
 
+  /** Shows each consent that is missing once. */
+  async function showAuthorizations(run: EndedRun): Promise<void> {
+    for (const one of run.required_action?.authorizations ?? []) {
+      if (!authorize && isComplete)
+        throw new ActionRequiredError(
+          `The run waits until ${one.name} is connected${one.url ? ` at ${one.url}` : ""}: pass \`authorize\`.`,
+          run,
+        );
+      const name = `${one.oauth_client_id} ${one.user_id}`;
+      if (!shown.has(name)) await authorize?.(one);
+      shown.add(name);
+    }
+  }
+
   return async (runId) => {
     for (;;) {
       const run = await retrieve(runId);
+      await showAuthorizations(run);
       const calls = await withoutWebhooks(run);
       if (isComplete) requireAnswers(run, calls); // Before any function is called.
       const answerable = calls.filter(hasAnswer);

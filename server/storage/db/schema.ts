@@ -32,7 +32,7 @@ import type { CodedError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/listed-model.ts";
 import type { ProjectSettings } from "../../domain/project-settings.ts";
 import { providers } from "../../domain/providers.ts";
-import type { Needs, ToolRequest } from "../../domain/run-event.ts";
+import type { AnswerableNeeds, Needs, ToolRequest } from "../../domain/run-event.ts";
 import { runStatuses } from "../../domain/run-state.ts";
 import { environments, type Permission } from "../../domain/scope.ts";
 import type { SkillHead } from "../../domain/skills.ts";
@@ -252,7 +252,7 @@ export const approvals = sqliteView("approvals", {
   id: text().notNull(),
   run_id: text().notNull(),
   ...scope,
-  needs: text().$type<Needs>().notNull(),
+  needs: text().$type<AnswerableNeeds>().notNull(),
   call: json<ToolRequest>().notNull(),
   created_at_ms: integer().notNull(),
   expires_at_ms: integer(),

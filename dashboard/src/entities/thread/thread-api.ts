@@ -45,7 +45,9 @@ export function threadRunsQuery(at: WorkspaceKey, id: string) {
 
 /** An unfinished run with its input and pending calls; refetched when its required action changes. */
 export function openRunQuery(at: WorkspaceKey, { id, status, required_action }: Run) {
-  const waits = required_action?.submit_tool_outputs.tool_calls.map((call) => `${call.tool_call_id} ${call.needs}`);
+  const consents = required_action?.authorizations?.flatMap(({ tool_calls }) => tool_calls) ?? [];
+  const calls = [...(required_action?.submit_tool_outputs.tool_calls ?? []), ...consents];
+  const waits = calls.map((call) => `${call.tool_call_id} ${call.needs}`);
   return queryOptions({
     queryKey: [...runApi.of(at, id).queryKey, "open", status, waits],
     queryFn: ({ signal }) => get<Run>(runApi.url(at, id), signal),

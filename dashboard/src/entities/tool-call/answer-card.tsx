@@ -23,11 +23,13 @@ export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
     output: `${call.name} waits for its output`,
     approval: `Approve ${call.name}?`,
     reconcile: `Did ${call.name} take effect?`,
+    authorization: `${call.name} waits for a consent`,
   };
   const forms = {
     output: () => <AnswerOutput {...answer} />,
     approval: () => <AnswerApproval {...answer} />,
     reconcile: () => <AnswerReconcile {...answer} />,
+    authorization: () => null, // Its user gives it: `ConsentCard`.
   };
   return (
     <article

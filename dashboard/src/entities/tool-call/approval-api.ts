@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Approval, AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { List } from "../../../../server/domain/api-types/schema.ts";
-import type { Needs } from "../../../../server/domain/run-event.ts";
+import type { AnswerableNeeds } from "../../../../server/domain/run-event.ts";
 import { get, query } from "../../lib/api.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 import { resource, type WorkspaceKey } from "../crud/resource.ts";
@@ -9,7 +9,7 @@ import { runApi } from "../run/run-api.ts";
 
 /** Search parameters of the inbox. */
 export interface ApprovalsSearch extends PageSearch {
-  needs?: Needs;
+  needs?: AnswerableNeeds;
 }
 
 export const approvalApi = resource<Approval>("approvals");

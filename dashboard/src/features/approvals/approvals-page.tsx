@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Inbox, ListFilter } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { Approval } from "../../../../server/domain/api-types/run.ts";
-import type { Decision, Needs } from "../../../../server/domain/run-event.ts";
+import type { AnswerableNeeds, Decision } from "../../../../server/domain/run-event.ts";
 import { ListHead } from "../../entities/crud/list-head.tsx";
 import { usePermission } from "../../entities/session/use-may.ts";
 import {
@@ -27,7 +27,7 @@ import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { ApprovalEntry } from "./approval-entry.tsx";
 import { answerKey, type InboxEntry, mergeInbox } from "./keep-inbox.ts";
 
-const needsWords: Record<Needs, string> = {
+const needsWords: Record<AnswerableNeeds, string> = {
   approval: "Approval",
   output: "Client output",
   reconcile: "Interrupted call",

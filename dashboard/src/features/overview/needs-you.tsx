@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { CalendarClock, Check, Webhook } from "lucide-react";
 import type { Approval } from "../../../../server/domain/api-types/run.ts";
 import type { List } from "../../../../server/domain/api-types/schema.ts";
-import type { Needs } from "../../../../server/domain/run-event.ts";
+import type { AnswerableNeeds } from "../../../../server/domain/run-event.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { scheduleApi } from "../../entities/schedule/schedule-api.ts";
@@ -95,7 +95,7 @@ function Entry({ call }: { call: Approval }) {
   );
 }
 
-const questions: Record<Needs, (tool: string) => string> = {
+const questions: Record<AnswerableNeeds, (tool: string) => string> = {
   approval: (tool) => `Approve ${tool}?`,
   output: (tool) => `${tool} waits for its output`,
   reconcile: (tool) => `Did ${tool} take effect?`,

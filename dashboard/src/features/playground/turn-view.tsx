@@ -10,6 +10,7 @@ import { HandoffLine, InterruptedNote } from "../../entities/run/conversation-no
 import { RunTime } from "../../entities/run/run-time.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
+import { ConsentCards } from "../../entities/tool-call/consent-card.tsx";
 import { findCall } from "../../entities/tool-call/next-call.ts";
 import { OpenCall } from "../../entities/tool-call/open-call.tsx";
 import { useNow } from "../../hooks/use-now.ts";
@@ -41,8 +42,9 @@ interface TurnProps {
 /** One input with its run's output, calls and pending calls. */
 export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnProps) {
   const { view, runId } = turn;
-  const pendingCallIds =
-    useCachedRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ tool_call_id: id }) => id) ?? [];
+  const action = useCachedRun(runId)?.required_action;
+  const consents = action?.authorizations?.flatMap(({ tool_calls }) => tool_calls) ?? [];
+  const pendingCallIds = [...(action?.submit_tool_outputs.tool_calls ?? []), ...consents].map((call) => call.tool_call_id);
   // Pending calls are shown below, with their answer forms.
   const parts = withoutHandoffCalls(view.parts);
   const visibleParts = readOnly ? parts : parts.filter(({ key }) => !pendingCallIds.includes(key));
@@ -219,13 +221,18 @@ function OpenCalls({
     if (first && list.current && document.activeElement === document.body) findCall(list.current)?.focus();
   }, [first]);
 
-  if (readOnly) return calls.length > 0 && <Callout tone="ask">Waiting for someone with permission to answer.</Callout>;
+  const consents = run?.required_action?.authorizations;
+  if (readOnly)
+    return (
+      (calls.length > 0 || consents) && <Callout tone="ask">Waiting for someone with permission to answer.</Callout>
+    );
   if (tools.isPending) return null;
   return (
     <div ref={list} className="flex min-w-0 flex-col gap-3">
       {calls.map((call) => (
         <OpenCall key={`${call.tool_call_id} ${call.needs}`} runId={runId} call={call} onAnswered={onAnswered} />
       ))}
+      <ConsentCards authorizations={consents} />
     </div>
   );
 }

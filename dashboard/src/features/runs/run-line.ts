@@ -26,7 +26,7 @@ export function runLine(run: Run): RunLine {
       return { text: run.error?.message || "Cancelled", tone: "plain" };
     case "requires_action":
       return {
-        text: waitLine(run.required_action?.submit_tool_outputs.tool_calls ?? []) + thenPauses(run),
+        text: actionLine(run.required_action) + thenPauses(run),
         tone: "warn",
       };
     case "queued":
@@ -46,6 +46,14 @@ export function runLine(run: Run): RunLine {
 /** Describes a pause that was requested for a run which still waits. */
 const thenPauses = ({ pause_requested_at }: Run): string => (pause_requested_at == null ? "" : ", then it pauses");
 
+/** Describes the pending calls, or the consent that is missing. */
+function actionLine(action: Run["required_action"]): string {
+  const { submit_tool_outputs, authorizations = [] } = action ?? { submit_tool_outputs: { tool_calls: [] } };
+  const [consent, ...rest] = authorizations;
+  if (!consent || submit_tool_outputs.tool_calls.length > 0) return waitLine(submit_tool_outputs.tool_calls);
+  return `Waiting for a consent: ${consent.name}${rest.length ? ` and ${rest.length} more` : ""}`;
+}
+
 /** Describes the pending calls: `Waiting for approval: change_address`, with the number of others. */
 export function waitLine(calls: readonly PendingCall[]): string {
   const [first, ...rest] = calls;
@@ -54,6 +62,7 @@ export function waitLine(calls: readonly PendingCall[]): string {
     output: `Waiting for the output of ${first.name}`,
     approval: `Waiting for approval: ${first.name}`,
     reconcile: `Outcome unknown: ${first.name}`,
+    authorization: `Waiting for a consent: ${first.name}`,
   };
   return words[first.needs] + (rest.length ? ` and ${rest.length} more` : "");
 }

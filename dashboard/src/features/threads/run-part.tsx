@@ -10,6 +10,7 @@ import { type ShownLists, ShownMedia } from "../../entities/file/shown-media.tsx
 import { HandoffLine, InterruptedNote } from "../../entities/run/conversation-notes.tsx";
 import { followRun } from "../../entities/run/follow-run.ts";
 import { openRunQuery } from "../../entities/thread/thread-api.ts";
+import { ConsentCards } from "../../entities/tool-call/consent-card.tsx";
 import { OpenCall } from "../../entities/tool-call/open-call.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { JsonView } from "../../ui/data/json-view.tsx";
@@ -142,6 +143,9 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
             {call.name} is waiting for {may ? "a response" : "someone with permission to respond"}.
           </Callout>
         ),
+      )}
+      {run.status === "requires_action" && !isCut && (
+        <ConsentCards authorizations={run.required_action?.authorizations} />
       )}
     </article>
   );

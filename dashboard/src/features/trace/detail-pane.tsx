@@ -7,6 +7,7 @@ import { type RunView, seqOf, textOfStep } from "../../../../server/domain/api-t
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { SentRequest } from "../../entities/run/sent-request.tsx";
 import { type LoadedTrace, stepQuery } from "../../entities/run/trace-api.ts";
+import { ConsentCards } from "../../entities/tool-call/consent-card.tsx";
 import { useNow } from "../../hooks/use-now.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -97,6 +98,7 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
   return (
     <>
       <WaitingCalls runId={run.id} calls={calls} />
+      <ConsentCards authorizations={consentsOf(run, step)} />
       <OutputPanel step={step} live={text} ended={endedBy(run, row)} waits={calls.length > 0} />
       {calls.length > 0 && <WaitingMessages messages={waitingMessages(run, loaded.steps, live)} />}
     </>
@@ -113,6 +115,13 @@ function callsOf(run: Run, { tool_call_id, subagent }: TraceStep) {
   const calls = run.required_action?.submit_tool_outputs.tool_calls ?? [];
   return calls.filter(
     ({ tool_call_id: id, run_id }) => id === tool_call_id || (subagent !== null && run_id === subagent.run_id),
+  );
+}
+
+/** Consents that a step waits for. */
+function consentsOf(run: Run, { tool_call_id, subagent }: TraceStep) {
+  return run.required_action?.authorizations?.filter(({ tool_calls }) =>
+    tool_calls.some(({ tool_call_id: id, run_id }) => id === tool_call_id || (subagent !== null && run_id === subagent.run_id)),
   );
 }
 

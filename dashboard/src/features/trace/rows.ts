@@ -178,9 +178,11 @@ export function firstStep(rows: readonly Row[], run: Pick<Run, "status" | "error
     return index === null ? "run" : (own.find(({ step }) => step?.step_index === index)?.key ?? "run");
   }
   if (run.status === "requires_action") {
-    const pendingCallIds = new Set(
-      run.required_action?.submit_tool_outputs.tool_calls.map(({ tool_call_id: id }) => id),
-    );
+    const { submit_tool_outputs, authorizations = [] } = run.required_action ?? {
+      submit_tool_outputs: { tool_calls: [] },
+    };
+    const consents = authorizations.flatMap(({ tool_calls }) => tool_calls);
+    const pendingCallIds = new Set([...submit_tool_outputs.tool_calls, ...consents].map((call) => call.tool_call_id));
     const waiting = own.find(({ step }) => step?.tool_call_id != null && pendingCallIds.has(step.tool_call_id));
     return (waiting ?? own.find(({ mark }) => mark === "waiting" || mark === "unknown"))?.key ?? "run";
   }

@@ -7,6 +7,7 @@ import type { RunError } from "../../../../server/domain/run-event.ts";
 import { wholeText } from "../../../../server/domain/run-input.ts";
 import { isOver } from "../../../../server/domain/run-state.ts";
 import { type LoadedTrace, requestIdQuery } from "../../entities/run/trace-api.ts";
+import { ConsentCards } from "../../entities/tool-call/consent-card.tsx";
 import { OpenCall } from "../../entities/tool-call/open-call.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Block, FoldedText, LongText } from "../../ui/data/value.tsx";
@@ -152,6 +153,7 @@ function Outcome({ run, loaded, onSelect }: { run: Run; loaded: LoadedTrace | nu
     <>
       <PauseNote run={run} loaded={loaded} />
       <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />
+      <ConsentCards authorizations={run.required_action?.authorizations} />
     </>
   );
 }

@@ -2,10 +2,10 @@ import type { AccessToken } from "../../../domain/access-token.ts";
 import type { HttpTool, McpTool } from "../../../domain/agent-snapshot.ts";
 import { readChallenge } from "../../../lib/auth-challenge.ts";
 import type { ToolContext } from "./context.ts";
-import { type ToolResult, toolError } from "./tool-result.ts";
+import { type MissingConsent, type ToolResult, toolError } from "./tool-result.ts";
 
-/** The token of a call, or the result of a call that has none. */
-type Authorized = { token: string | null } | { result: ToolResult };
+/** The token of a call, or the outcome of a call that has none. */
+export type Authorized = { token: string | null } | { result: ToolResult } | MissingConsent;
 
 /** Returns the token for the calls of a tool; null if it needs none. */
 export const authorize = async (
@@ -18,8 +18,8 @@ function authorizedBy(found: AccessToken | null): Authorized {
   if (found === null) return { token: null };
   if (found.status === "ready") return { token: found.token };
   if (found.status === "failed") return { result: toolError(found.code, found.message, 0) };
-  const message = `${found.oauthClientName} has not been authorized${found.userId === null ? "" : " by this user"} yet.`;
-  return { result: toolError("authorization_required", message, 0) };
+  const { oauthClientId: oauth_client_id, oauthClientName: name, userId: user_id } = found;
+  return { authorization: { oauth_client_id, name, user_id } };
 }
 
 /** Returns what repeats a refused request: another token, or one with more scopes. Null: a token would not help. */

@@ -17,6 +17,7 @@ export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
   const unusable = secretsError(secrets);
   if (unusable) return unusable;
   const authorized = await authorize(context, tool);
+  if ("authorization" in authorized) return authorized;
   if ("result" in authorized) return authorized.result;
   const perform = (token: string | null) => {
     const headers = token === null ? secrets.headers : { ...secrets.headers, authorization: `Bearer ${token}` };
@@ -34,10 +35,10 @@ export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
         refusalOf(refusal.status, refusal.challenge)?.missing,
       );
       if ("token" in next) return perform(next.token);
-      if (next.result.error?.code === "authorization_required") return next.result;
+      if ("authorization" in next) return next;
       throw error;
     });
-    if ("error" in result) return result;
+    if ("authorization" in result) return result;
     const hidden = context.hidden();
     const files: FileFacts[] = [];
     for (const { name, bytes } of result.files ?? [])

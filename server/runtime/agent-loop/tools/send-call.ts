@@ -11,7 +11,7 @@ import { sign } from "../../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
 import { authorize, refusalOf } from "./authorization.ts";
 import type { ToolContext } from "./context.ts";
-import { type ToolResult, toolError } from "./tool-result.ts";
+import { type MissingConsent, type ToolResult, toolError } from "./tool-result.ts";
 
 /** A request to a tool's address. */
 export interface Outgoing {
@@ -50,13 +50,14 @@ export async function sendCall(
   outgoing: Outgoing,
   context: ToolContext,
   signal: AbortSignal,
-): Promise<Sent | ToolResult> {
+): Promise<Sent | ToolResult | MissingConsent> {
   const own = await context.secrets(tool);
   const unusable = secretsError(own);
   if (unusable) return unusable;
   let authorized = await authorize(context, tool);
   let isSecondToken = false;
   for (let attempts = 1; ; attempts++) {
+    if ("authorization" in authorized) return authorized;
     if ("result" in authorized) return { ...authorized.result, attempts: attempts - 1 };
     const { token } = authorized;
     const secrets = token === null ? own : { ...own, headers: { ...own.headers, authorization: `Bearer ${token}` } };
@@ -65,7 +66,7 @@ export async function sendCall(
     // The server refused the token, so it did not perform the call: with another token it is sent once more.
     if (ended.refusal && token !== null && !isSecondToken && !signal.aborted) {
       const next = await authorize(context, tool, token, ended.refusal.missing);
-      if ("token" in next || next.result.error?.code === "authorization_required") {
+      if (!("result" in next)) {
         isSecondToken = true;
         authorized = next;
         continue;

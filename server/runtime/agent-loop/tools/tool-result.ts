@@ -1,8 +1,15 @@
-import type { FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
+import type { CallAuthorization, FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
 import type { RequestOutcome } from "../../../lib/request-outcome.ts";
 
+/** The call was not made, or refused by its server: a user's consent is missing. */
+export type MissingConsent = { authorization: CallAuthorization };
+
 /** Outcome of running a tool; `attempts` counts the requests made. */
-export type ToolOutcome = ToolResult | { later: true; attempts: number } | { child: "waiting"; calls: RequiredCall[] };
+export type ToolOutcome =
+  | ToolResult
+  | { later: true; attempts: number }
+  | { child: "waiting"; calls: RequiredCall[] }
+  | MissingConsent;
 
 /** A result, or an error for the model. */
 export type ToolResult = (

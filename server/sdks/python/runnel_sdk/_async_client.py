@@ -12,8 +12,8 @@ import time
 import uuid
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, List
-from typing import Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, Generic, List
+from typing import Mapping, Optional, Sequence, Set, Tuple, TypeVar, Union, cast
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -586,6 +586,7 @@ class AsyncRunsBase:
         *,
         tools: Optional[Tools],
         decide: Optional[Callable[[Any], Any]],
+        authorize: Optional[Callable[[Any], Any]],
         on_event: Optional[Callable[[Any], Any]],
         idempotency_key: Optional[str],
         patience: float,
@@ -603,6 +604,7 @@ class AsyncRunsBase:
                 patience,
                 are_sent=not isinstance(tools, Mapping),
                 is_complete=True,
+                authorize=authorize,
             ),
         )
         async with events:
@@ -631,6 +633,7 @@ class AsyncAnswerer:
         *,
         are_sent: bool,
         is_complete: bool,
+        authorize: Optional[Callable[[Any], Any]] = None,
     ) -> None:
         self._client = client
         self._functions = functions
@@ -638,6 +641,8 @@ class AsyncAnswerer:
         self._patience = patience
         self._are_sent = are_sent
         self._is_complete = is_complete
+        self._authorize = authorize
+        self._shown: Set[Tuple[str, Optional[str]]] = set()
         # A call is listed again when others of its step were answered elsewhere; it is made once.
         self._answers: Dict[Tuple[str, str], Any] = {}
 
@@ -647,7 +652,9 @@ class AsyncAnswerer:
         return run.required_action
 
     async def answer(self, run_id: str, action: Any) -> None:
-        """Answers the calls of a required action."""
+        """Answers the calls of a required action, and shows the consents that are missing."""
+        if action.get("authorizations"):
+            await self._show_authorizations(run_id)
         calls = await self._without_webhooks(run_id, action.submit_tool_outputs.tool_calls)
         if self._is_complete:
             await self._expect_all(run_id, calls)  # Before any function is called.
@@ -660,6 +667,18 @@ class AsyncAnswerer:
         made = await together(_answer(call, self._functions, self._decide) for call in fresh)
         self._answers.update(zip(((call.tool_call_id, call.needs) for call in fresh), made))
         await self._submit(run_id, [self._answers[call.tool_call_id, call.needs] for call in calls])
+
+    async def _show_authorizations(self, run_id: str) -> None:
+        run = await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=self._patience)
+        # The addresses are made for each reader, so they are read from the run.
+        for one in (run.required_action or {}).get("authorizations") or []:
+            if self._authorize is None and self._is_complete:
+                place = f" at {one.url}" if one.url else ""
+                raise ActionRequiredError(f"The run waits until {one.name} is connected{place}: pass authorize.", run)
+            name = (one.oauth_client_id, one.user_id)
+            if self._authorize is not None and name not in self._shown:
+                self._shown.add(name)
+                await settled(self._authorize(one))
 
     def _has_answer(self, call: Any) -> bool:
         if call.needs != "output":

@@ -1,0 +1,170 @@
+import { timingSafeEqual } from "node:crypto";
+import { AppError } from "../../domain/errors.ts";
+import { notFound, throwNotFound } from "../../domain/not-found.ts";
+import type { CallAuthorization, JournalEntry } from "../../domain/run-event.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import type { Log } from "../../lib/log.ts";
+import type { AccessTokens } from "../../resources/oauth/access-tokens.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { Journal, RunFacts } from "../../storage/journal/journal.ts";
+import type { RunSubscriptions } from "../stream/run-subscriptions.ts";
+import { waitingCalls } from "./authorize-calls.ts";
+import type { ConsentLinks } from "./consent-links.ts";
+
+interface Deps {
+  db: Db;
+  journal: Journal;
+  watches: RunSubscriptions;
+  accessTokens: AccessTokens;
+  links: ConsentLinks;
+  /** See `createCallAuthorization`. */
+  allow(runId: string, isMeant: (authorization: CallAuthorization) => boolean): Promise<void>;
+  deny(runId: string, isMeant: (authorization: CallAuthorization) => boolean, reason: string): Promise<void>;
+  log: Log;
+  /** Milliseconds between looks at all that wait. */
+  look_ms?: number;
+}
+
+export type Consents = ReturnType<typeof createConsents>;
+
+/** A group of calls that one consent lets go on. */
+interface Awaited extends Scope {
+  run_id: string;
+  oauth_client_id: string;
+  user_id: string | null;
+}
+
+/** A run that waits, and the OAuth client for which its user was sent here. */
+interface Opened {
+  head: RunFacts;
+  oauthClientId: string;
+}
+
+/**
+ * Sends users to the authorization servers that their runs wait for, and lets these runs go on. What waits is in the
+ * database, so that a consent of which the process told nobody before it died counts at the next start.
+ */
+export function createConsents({
+  db,
+  journal,
+  watches,
+  accessTokens,
+  links,
+  allow,
+  deny,
+  log,
+  look_ms = 10_000,
+}: Deps) {
+  const fields = `run_id, project_id, environment, call ->> '$.authorization.oauth_client_id' AS oauth_client_id,
+    call ->> '$.authorization.user_id' AS user_id`;
+  const selectAwaited = db.sqlite.query<Awaited, []>(
+    `SELECT DISTINCT ${fields} FROM pending_calls WHERE needs = 'authorization' ORDER BY run_id`,
+  );
+  const selectAwaiting = db.sqlite.query<Awaited, [string, string, string, string | null]>(
+    `SELECT DISTINCT ${fields} FROM pending_calls WHERE needs = 'authorization' AND project_id = ? AND environment = ?
+       AND oauth_client_id = ? AND user_id IS ? ORDER BY run_id`,
+  );
+  /** Calls that went on because there was a token, without a new consent: once only, or a token that is no use would be tried for ever. */
+  const tried = new Set<string>();
+
+  /** Throws 404 for an address that this server did not make. */
+  function open(token: string | null): Opened {
+    const [runId = "", oauthClientId = "", proofText = ""] = (token ?? "").split(".");
+    const expected = Buffer.from(links.proof(runId, oauthClientId));
+    const actual = Buffer.from(proofText);
+    if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) throw notFound();
+    return { head: journal.head(runId) ?? throwNotFound(), oauthClientId };
+  }
+
+  /** Returns the address of the authorization server for a user whose run waits. Throws if it does not wait any more. */
+  async function begin({ head, oauthClientId }: Opened): Promise<string> {
+    const { run_id, status, user_id } = head;
+    const calls = status === "requires_action" || status === "paused" ? waitingCalls(journal.state(run_id)) : [];
+    const call = calls.find(({ authorization }) => authorization.oauth_client_id === oauthClientId);
+    if (!call) throw new AppError("run_not_awaiting_action", "The run does not wait for this consent any more.");
+    // The user of the run itself, and never one that is named elsewhere.
+    const userId = call.authorization.user_id === null ? null : user_id;
+    const { url } = await accessTokens.authorize(head, oauthClientId, { userId, runId: run_id });
+    return url;
+  }
+
+  const isOf =
+    ({ oauth_client_id, user_id }: Pick<Awaited, "oauth_client_id" | "user_id">) =>
+    (authorization: CallAuthorization): boolean =>
+      authorization.oauth_client_id === oauth_client_id && authorization.user_id === user_id;
+
+  async function goOn(awaited: Awaited): Promise<void> {
+    const { run_id } = awaited;
+    try {
+      await allow(run_id, isOf(awaited));
+    } catch (error) {
+      log.error("a run could not go on after its user's consent", { run_id, error }); // The next look tries again.
+    }
+  }
+
+  /** Lets a run go on if there is a token by now, or if there will never be one. */
+  async function look(awaited: Awaited): Promise<void> {
+    const { run_id, oauth_client_id, user_id } = awaited;
+    const key = `${run_id} ${oauth_client_id}`;
+    if (tried.has(key)) return;
+    const token = await accessTokens.get(awaited, oauth_client_id, user_id);
+    if (token.status === "authorization_required" || (token.status === "failed" && token.retryable)) return;
+    tried.add(key);
+    await goOn(awaited);
+  }
+
+  async function lookAtAll(): Promise<void> {
+    for (const awaited of selectAwaited.all()) await look(awaited).catch(failed(awaited));
+  }
+
+  const failed =
+    ({ run_id }: Awaited) =>
+    (error: unknown) =>
+      log.error("the consent that a run waits for could not be looked up", { run_id, error });
+
+  /** A consent may come while the call that lacks it is being recorded. */
+  const onCommit = (runId: string, entries: readonly JournalEntry[]): void => {
+    const last = entries.findLast(({ event }) => event.type === "run.requires_action");
+    const head = last && journal.head(runId);
+    if (last?.event.type !== "run.requires_action" || !head) return;
+    for (const call of last.event.required_action.submit_tool_outputs.tool_calls) {
+      if (!call.authorization || call.run_id !== undefined) continue;
+      const { project_id, environment } = head;
+      const awaited = { run_id: runId, project_id, environment, ...call.authorization };
+      void look(awaited).catch(failed(awaited));
+    }
+  };
+  const unlisten = watches.listen(onCommit);
+  let timer: NodeJS.Timeout | undefined;
+
+  accessTokens.onGranted(({ scope, oauthClientId, userId }) => {
+    failpoint?.("after_consent");
+    for (const awaited of selectAwaiting.all(scope.project_id, scope.environment, oauthClientId, userId))
+      void goOn(awaited);
+  });
+  accessTokens.onDenied(({ scope, oauthClientId, runId, reason }) => {
+    const head = runId === null ? null : journal.head(runId);
+    // The user refused at this run's request; other runs still wait.
+    if (head?.project_id !== scope.project_id || head.environment !== scope.environment) return;
+    deny(head.run_id, ({ oauth_client_id }) => oauth_client_id === oauthClientId, reason).catch((error) =>
+      log.error("a run could not be told that its user refused", { run_id: head.run_id, error }),
+    );
+  });
+
+  return {
+    open,
+    begin,
+    /** Looks at all runs that wait: at start, after a project arrived, and now and then. */
+    look: lookAtAll,
+    start(): void {
+      void lookAtAll();
+      timer = setInterval(lookAtAll, look_ms);
+      timer.unref();
+    },
+    stop(): void {
+      unlisten();
+      clearInterval(timer);
+    },
+  };
+}
