@@ -61,12 +61,16 @@ async function readAll(
 ): Promise<McpListing> {
   const { ResultSchema } = await import("./sdk.ts");
   const { listing, read } = createToolReader(allowed);
+  const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax; page++) {
     const request = { method: "tools/list", params: cursor === undefined ? {} : { cursor } } as const;
     const { tools, nextCursor } = await client.request(request, ResultSchema, options);
     if (!Array.isArray(tools)) throw new McpFailure("mcp_protocol_error", "The server lists no tools.");
     if (!read(tools) || typeof nextCursor !== "string" || nextCursor === "") return listing;
+    // Some servers send the same cursor again and again.
+    if (cursors.has(nextCursor)) return listing;
+    cursors.add(nextCursor);
     cursor = nextCursor;
   }
   throw new McpFailure("mcp_protocol_error", `The server's list of tools has more than ${pagesMax} pages.`);

@@ -39,7 +39,7 @@ export function createHttpSessions(egress: Egress) {
           return await exchange(server, session, { ...limits, signal }, work);
         } catch (error) {
           // The server has lost the session, so it did not run the call.
-          if (isSecond || session.id === "" || !(await isNotFound(error))) throw await failureOf(error);
+          if (isSecond || session.id === "" || !(await isSessionLost(error))) throw await failureOf(error);
           forget(server, started);
           return attempt(true);
         }
@@ -142,7 +142,12 @@ const noReconnection = {
   reconnectionDelayGrowFactor: 1,
 };
 
-async function isNotFound(error: unknown): Promise<boolean> {
+/**
+ * True if the server does not know the session any more. The specification says 404; servers that have restarted also
+ * answer 400 and speak of the session or of a missing initialization.
+ */
+async function isSessionLost(error: unknown): Promise<boolean> {
   const { StreamableHTTPError } = await import("./sdk.ts");
-  return error instanceof StreamableHTTPError && error.code === 404;
+  if (!(error instanceof StreamableHTTPError)) return false;
+  return error.code === 404 || (error.code === 400 && /session|initializ/i.test(error.message));
 }

@@ -22,14 +22,14 @@ export interface McpListing {
   skipped: { name: string; reason: string }[];
 }
 
-const limits = { tools: 128, skipped: 32, description: 4096 };
+const limits = { tools: 128, name: 128, skipped: 32, description: 4096 };
 
 /**
  * Collects tools page by page; `read` returns false once the limit is reached. Tools that are not allowed are ignored.
  */
 export function createToolReader(allowed: readonly string[] | null) {
   const listing: McpListing = { tools: [], skipped: [] };
-  const names = new Set<string>();
+  const seen = new Map<unknown, string>();
 
   function skip(name: unknown, reason: string): void {
     const shown = beginning(plainText(String(name)), 64);
@@ -40,14 +40,17 @@ export function createToolReader(allowed: readonly string[] | null) {
     for (const item of page) {
       const tool: Raw = isObject(item) ? { ...item, inputSchema: unmaskedValue(item.inputSchema) } : {};
       if (allowed && !allowed.includes(tool.name as string)) continue;
+      const text = JSON.stringify(tool);
+      // Some servers ignore cursors and list the same page again.
+      if (seen.get(tool.name) === text) continue;
       if (listing.tools.length === limits.tools) {
         skip(tool.name, `The server has more than ${limits.tools} tools.`);
         return false;
       }
-      const reason = faultOf(tool, names);
+      const reason = seen.has(tool.name) ? "The server has two tools of this name." : faultOf(tool);
       if (reason) skip(tool.name, reason);
       else listing.tools.push(readTool(tool));
-      names.add(tool.name as string);
+      if (!seen.has(tool.name)) seen.set(tool.name, text);
     }
     return true;
   }
@@ -57,18 +60,19 @@ export function createToolReader(allowed: readonly string[] | null) {
 
 type Raw = Record<string, unknown>;
 
-function faultOf({ name, inputSchema, execution }: Raw, names: ReadonlySet<string>): string | null {
-  // Providers accept no other names.
-  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
-    return "Its name is none of up to 64 letters, digits, _ and -.";
-  if (names.has(name)) return "The server has two tools of this name.";
+function faultOf({ name, inputSchema, execution }: Raw): string | null {
+  if (typeof name !== "string" || !isName(name)) return `Its name is none of up to ${limits.name} visible characters.`;
   if (isObject(execution) && execution.taskSupport === "required")
     return "It can only be called as a task of the server, which runnel does not ask for.";
   if (!isObject(inputSchema) || (inputSchema.type ?? "object") !== "object") return "Its arguments are no object.";
-  const [fault = null] = checkSchema(inputSchema);
+  const [fault = null] = checkSchema(inputSchema, { patterns: "unchecked" });
   if (fault) return beginning(`Its arguments cannot be checked: the schema's ${plainText(fault)}.`, 300);
   return jsonFault(inputSchema);
 }
+
+/** Models get a name of letters, digits, _ and - in its place; the server is called by its own. */
+const isName = (name: string): boolean =>
+  name.length <= limits.name && name.trim() !== "" && name === plainText(name) && !/[\n\t]/.test(name);
 
 function readTool({ name, title, description, inputSchema, annotations }: Raw): McpTool {
   const hints = isObject(annotations) ? annotations : {};
