@@ -10,9 +10,11 @@ export const requiredAction = (calls: readonly ToolCall[], expiresAt: number): R
 });
 
 function requiredCalls(
-  { id, tool_id, tool, arguments: args, needs, child }: ToolCall,
+  { id, tool_id, tool, arguments: args, needs, elicitation, child }: ToolCall,
   expires_at: string,
 ): RequiredCall[] {
   if (child && child.waits_for.length > 0) return child.waits_for;
-  return [{ id, tool_id, tool, arguments: args, needs: requireValue(needs, "The need of an open call"), expires_at }];
+  const need = requireValue(needs, "The need of an open call");
+  const question = elicitation && { elicitation };
+  return [{ id, tool_id, tool, arguments: args, needs: need, ...question, expires_at }];
 }

@@ -165,13 +165,44 @@ const RecordedCall = closedObject({
 });
 export type RecordedCall = Static<typeof RecordedCall>;
 
-export const callNeeds = ["output", "approval", "reconcile"] as const;
+export const callNeeds = ["output", "approval", "reconcile", "elicitation"] as const;
 export type Needs = (typeof callNeeds)[number];
 const Needs = oneOf(callNeeds);
+const needsText =
+  "What it waits for: an output, an approval, the outcome of an interrupted call, or an answer to a question of its server.";
 
 /** Decisions of people on a waiting call. */
 export const decisions = ["approve", "reject"] as const;
 export type Decision = (typeof decisions)[number];
+
+export const elicitationModes = ["form", "url"] as const;
+
+/** A question of an MCP server to the user, asked during a call. */
+export const Elicitation = named(
+  "Elicitation",
+  closedObject({
+    id: about("Its id.", Id),
+    mode: about("Whether the user fills in a form, or opens an address.", oneOf(elicitationModes)),
+    message: about("What the MCP server asks, for people.", Text),
+    requested_schema: about("The JSON Schema of the answer, an object; absent for an address.", optional(Json)),
+    url: about("The address that the user is asked to open; absent for a form.", optional(Text)),
+    before_call: about(
+      "True if the server refused the call until the question is answered: it is made again then. Absent otherwise.",
+      optional(True),
+    ),
+  }),
+);
+export type Elicitation = Static<typeof Elicitation>;
+
+export const elicitationActions = ["accept", "decline", "cancel"] as const;
+
+/** The user's answer to a question of an MCP server. */
+const ElicitationAnswer = closedObject({
+  id: about("The question.", Id),
+  action: about("Whether the user accepted, declined or dismissed the question.", oneOf(elicitationActions)),
+  content: about("What the user filled in; absent where there is nothing.", optional(Json)),
+});
+export type ElicitationAnswer = Static<typeof ElicitationAnswer>;
 
 const ToolRequest = closedObject({
   id: about("Its id.", Id),
@@ -181,7 +212,9 @@ const ToolRequest = closedObject({
   tool: ToolName,
   type: Short,
   arguments: Json,
-  needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", orNull(Needs)),
+  needs: about(needsText, orNull(Needs)),
+  /** For `elicitation`. */
+  elicitation: optional(Elicitation),
   /** Index of its result in `recorded` of `run.created`; -1: there is none, and the call is not run either. */
   recorded: optional(StepOrStart),
 });
@@ -202,7 +235,11 @@ export const RequiredCall = closedObject({
   tool_id: ToolId,
   tool: ToolName,
   arguments: about("The arguments of the call.", Json),
-  needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", Needs),
+  needs: about(needsText, Needs),
+  elicitation: about(
+    "The question that the user is asked; absent where it waits for something else.",
+    optional(Elicitation),
+  ),
   expires_at: Timestamp,
   /** The child run that made this call; absent for the run's own calls. */
   run_id: about("The run that waits, where it was started by a call of an agent.", optional(Id)),
@@ -550,13 +587,15 @@ export const eventFields = {
   /** A person's decision on a call: run it (again), perhaps with other arguments. A rejection is a `tool.completed`. */
   "tool.decided": {
     tool_call_id: about("The tool call.", Id),
-    decision: about("What was decided.", oneOf(decisions)),
+    decision: about("What was decided, or that a question was answered.", oneOf([...decisions, "answer"])),
     reason: about("Why.", orNull(Text)),
+    /** For `answer`. */
+    elicitation: about("The answer to a question of an MCP server; absent for decisions.", optional(ElicitationAnswer)),
     /** Edited arguments, else null. */
     arguments: orNull(Json),
     by: optional(Decider),
     /** Remaining need of the call: an approved client tool still needs its output. */
-    needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", orNull(Needs)),
+    needs: about(needsText, orNull(Needs)),
   },
   "tool.completed": {
     tool_call_id: about("The tool call.", Id),

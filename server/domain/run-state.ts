@@ -4,6 +4,8 @@ import type { AssistantPart, ImageFacts, PromptMessage } from "./model-call.ts";
 import type {
   AttachedDocument,
   ContextCompacted,
+  Elicitation,
+  ElicitationAnswer,
   FileFacts,
   GuardrailDecided,
   HandoffCompleted,
@@ -88,6 +90,7 @@ export type ToolCallStatus =
   | "running"
   | "awaiting_output"
   | "awaiting_approval"
+  | "awaiting_elicitation"
   | "completed"
   | "failed"
   | "rejected"
@@ -109,9 +112,14 @@ export interface ToolCall extends ToolRequest {
   files: FileFacts[];
   /** Pictures of the result that the model is shown. */
   images?: ImageFacts[];
+  /** Questions of its MCP server that were answered, oldest first. */
+  answered?: AnsweredElicitation[];
   /** The child run of an agent tool, and the calls that it waits for. */
   child: { run_id: string; agent_id: string; waits_for: RequiredCall[] } | null;
 }
+
+/** A question of an MCP server with its answer. */
+export type AnsweredElicitation = Elicitation & { answer: ElicitationAnswer };
 
 /** A step that has started and not ended. */
 export interface OpenStep {
@@ -426,9 +434,9 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "tool.decided": {
       const { needs } = event;
       const decide = (call: ToolCall): ToolCall => ({
-        ...call,
+        ...(event.elicitation ? withAnswer(call, event.elicitation) : call),
         needs,
-        approved: true,
+        approved: event.decision === "approve" || call.approved,
         status: waiting(needs),
         arguments: event.arguments ?? call.arguments,
       });
@@ -681,14 +689,28 @@ function answered(
 const waiting = (needs: Needs | null): ToolCallStatus =>
   needs === null
     ? "running"
-    : ({ output: "awaiting_output", approval: "awaiting_approval", reconcile: "unknown" } as const)[needs];
+    : (
+        {
+          output: "awaiting_output",
+          approval: "awaiting_approval",
+          reconcile: "unknown",
+          elicitation: "awaiting_elicitation",
+        } as const
+      )[needs];
 
 /** Requests a call. A repeated request (unknown outcome) keeps its position and arguments. */
 function requested(state: RunProgress, request: ToolRequest, at: number, lists: Changing): Partial<RunProgress> {
-  const { id, needs, step_index } = request;
+  const { id, needs, step_index, elicitation } = request;
   if (step_index < state.steps && state.calls.some((call) => call.id === id))
     return {
-      calls: changeCall(state, id, lists, (call) => ({ ...call, needs, approved: false, status: waiting(needs) })),
+      calls: changeCall(state, id, lists, ({ elicitation: _, ...call }) => ({
+        ...call,
+        needs,
+        // A question comes during the call, so it needs no second approval.
+        approved: needs === "elicitation" && call.approved,
+        status: waiting(needs),
+        ...(elicitation && { elicitation }),
+      })),
     };
   const call: ToolCall = {
     ...request,
@@ -706,6 +728,10 @@ function requested(state: RunProgress, request: ToolRequest, at: number, lists: 
   };
   return { calls: lists.added(state.calls, call), steps: Math.max(state.steps, step_index + 1) };
 }
+
+/** Moves the open question to those that are answered. */
+const withAnswer = ({ elicitation, ...call }: ToolCall, answer: ElicitationAnswer): ToolCall =>
+  elicitation ? { ...call, answered: [...(call.answered ?? []), { ...elicitation, answer }] } : call;
 
 function changeCall(
   { calls }: RunProgress,

@@ -177,6 +177,12 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     gate,
     orphanedRuns: lost,
     onEarlyMessages: db.write.leaving,
+    // The question is void. The user's answer may have come first: then this one is refused.
+    onGaveUp(runId, tool_call_id) {
+      const head = journal.head(runId);
+      const answer = { tool_call_id, elicitation: { action: "cancel" as const } };
+      if (head) service.submit(head, runId, [answer]).catch((error) => log.info("question was answered", { error }));
+    },
   });
   const toolTries = createToolTests({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
   const refreshTools: NewRunOptions["refreshTools"] = (viewer, agentId, overrides, version, key) =>

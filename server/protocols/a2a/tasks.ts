@@ -1,4 +1,4 @@
-import type { RequiredAction } from "../../domain/run-event.ts";
+import type { RequiredAction, RequiredCall } from "../../domain/run-event.ts";
 import type { RunStatus } from "../../domain/run-state.ts";
 import { isObject } from "../../lib/json.ts";
 import { A2aError } from "./errors.ts";
@@ -80,14 +80,28 @@ function explanationOf({ required_action, error }: TaskRun): Part[] | null {
   return error ? [{ text: `${error.code}: ${error.message}` }] : null;
 }
 
-const asks = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
+const asks = {
+  approval: "an approval of",
+  output: "the output of",
+  reconcile: "word of what became of",
+  elicitation: "an answer to the question of",
+};
 
 /** Returns the pending calls as text for people and as data for programs. */
 export function questionParts({ submit_tool_outputs: { tool_calls } }: RequiredAction): Part[] {
-  const text = tool_calls.map(({ tool, needs }) => `This task waits for ${asks[needs]} "${tool}".`).join(" ");
-  const waitingCalls = tool_calls.map(({ id, tool, arguments: args, needs }) => ({ id, tool, arguments: args, needs }));
+  const text = tool_calls.map(textOfCall).join(" ");
+  const waitingCalls = tool_calls.map(({ id, tool, arguments: args, needs, elicitation }) => ({
+    id,
+    tool,
+    arguments: args,
+    needs,
+    ...(elicitation && { elicitation }),
+  }));
   return [{ text }, { data: { tool_calls: waitingCalls } }];
 }
+
+const textOfCall = ({ tool, needs, elicitation }: RequiredCall): string =>
+  `This task waits for ${asks[needs]} "${tool}"${elicitation ? `: ${elicitation.message}` : "."}`;
 
 const artifactId = "output";
 
@@ -156,6 +170,7 @@ export function outputsOf(
   const [call, ...others] = tool_calls;
   if (!call || others.length > 0) throw invalid("Several calls wait: send data with tool_outputs.");
   if (call.needs === "output") return [{ tool_call_id: call.id, output: text }];
+  if (call.needs === "elicitation") throw invalid("A question waits: send data with tool_outputs and its elicitation.");
   const decision = text.trim().toLowerCase();
   if (decision !== "approve" && decision !== "reject")
     throw invalid("Say approve or reject, or send data with tool_outputs.");

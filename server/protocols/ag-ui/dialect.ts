@@ -305,12 +305,14 @@ const fault = (code: string, message: string): string => line({ type: "RUN_ERROR
 
 const custom = (name: string, value: object): string => line({ type: "CUSTOM", name: `runnel.${name}`, value });
 
-const interruptOf = (runId: string, { id, tool, needs, expires_at }: RequiredCall) => ({
-  id: interruptId(runId, id),
+const interruptOf = (runId: string, { id, tool, needs, elicitation, expires_at }: RequiredCall) => ({
+  id: elicitation ? `${interruptId(runId, id)}/${elicitation.id}` : interruptId(runId, id),
   toolCallId: id,
-  responseSchema: decisionSchema,
+  responseSchema: elicitation ? (elicitation.requested_schema ?? { type: "object" }) : decisionSchema,
   expiresAt: expires_at,
-  ...(needs === "approval"
-    ? { reason: "tool_approval", message: `Shall ${tool} be called?` }
-    : { reason: "outcome_unknown", message: `Whether ${tool} was done is not known. Shall it be done (again)?` }),
+  ...(elicitation
+    ? { reason: "elicitation", message: [elicitation.message, elicitation.url].filter(Boolean).join("\n") }
+    : needs === "approval"
+      ? { reason: "tool_approval", message: `Shall ${tool} be called?` }
+      : { reason: "outcome_unknown", message: `Whether ${tool} was done is not known. Shall it be done (again)?` }),
 });

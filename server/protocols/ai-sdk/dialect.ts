@@ -101,6 +101,10 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
     askedKeys.add(key);
     if (call.needs === "output") return announceTool(call, false);
     const announced = announcedTools.has(call.id) ? "" : announceTool(call, true);
+    if (call.elicitation) {
+      const { id, ...question } = call.elicitation;
+      return announced + line({ type: "data-elicitation", id, data: { tool_call_id: call.id, ...question } });
+    }
     const doubt = call.needs === "reconcile" && {
       reason: "Whether the call was done is not known. Shall it be done (again)?",
     };

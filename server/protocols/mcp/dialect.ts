@@ -105,7 +105,12 @@ const waitingResult = (run_id: string, calls: readonly RequiredCall[]) => ({
   _meta: { "runnel/run_id": run_id, "runnel/status": "requires_action" },
 });
 
-const words = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
+const words = {
+  approval: "an approval of",
+  output: "the output of",
+  reconcile: "word of what became of",
+  elicitation: "an answer to the question of",
+};
 
 const textOf = (text: string) => ({ type: "text" as const, text });
 

@@ -25,7 +25,12 @@ const output = {
 };
 
 /** Returns the question for a pending call, or null if no form can settle it. */
-export function questionOf({ tool, arguments: args, needs }: RequiredCall): Params | null {
+export function questionOf({ tool, arguments: args, needs, elicitation }: RequiredCall): Params | null {
+  // The question of another MCP server is passed on as it is. The client has declared no more than forms.
+  if (needs === "elicitation")
+    return elicitation?.requested_schema
+      ? { message: elicitation.message, requestedSchema: elicitation.requested_schema }
+      : null;
   if (needs === "reconcile") return null;
   const message = `${texts[needs](tool)}\n${JSON.stringify(args, null, 2)}`;
   return { message, requestedSchema: needs === "approval" ? decision : output };
@@ -34,6 +39,10 @@ export function questionOf({ tool, arguments: args, needs }: RequiredCall): Para
 /** Converts the client's answer to a tool output. `result` is null if the client could not ask. */
 export function outputOf({ id, needs }: Pick<RequiredCall, "id" | "needs">, result: Params | null): ToolOutput {
   const content = (result?.action === "accept" ? result.content : null) as Params | null;
+  if (needs === "elicitation") {
+    const action = result?.action === "accept" || result?.action === "decline" ? result.action : "cancel";
+    return { tool_call_id: id, elicitation: { action, ...(content && { content }) } };
+  }
   const declined = result === null ? "The client could not ask." : "The user did not answer.";
   if (needs === "approval") {
     const isApproved = content?.decision === "approve";

@@ -203,6 +203,8 @@ export type ToWorker =
   | { do: "try"; attempt: ToolTry }
   /** Aborts a start or a try, by its number. */
   | { do: "abort"; drive: number }
+  /** Closes what a run left open while it waits: it is over, or another worker goes on with it. */
+  | { do: "forget"; run_id: string }
   /** Ends the model call of a start, by the step that it makes: a message of the user came. */
   | { do: "interrupt"; drive: number; step_index: number }
   /** Liveness check. */
@@ -257,8 +259,13 @@ export type FromWorker =
   | { do: "warn"; message: string; fields: Record<string, unknown> }
   /** Result of a try; null with a `fault` for an internal error. Its requests use its number as run id. */
   | { do: "tried"; drive: number; outcome: TriedOutcome | null; fault: string | null }
-  /** The loop has ended without a final append: the run waits, is over, or (with a `fault`) met an internal error. */
-  | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
+  /**
+   * The loop has ended without a final append: the run waits, is over, or (with a `fault`) met an internal error.
+   * `keeps`: calls of the run are open in this worker, so it should go on here.
+   */
+  | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null; keeps?: true }
+  /** A call that waits for the user's answer is over: its server did not wait so long. */
+  | { do: "gave_up"; run_id: string; tool_call_id: string };
 
 /**
  * State of the loop that appends: it knows all requests to the run up to entry `after`. The first `facts` of its events

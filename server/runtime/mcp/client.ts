@@ -1,8 +1,8 @@
 import type { Egress } from "../../lib/egress.ts";
-import type { McpLimits } from "./deadline.ts";
+import { createCallClock, type McpLimits } from "./deadline.ts";
 import { createHttpSessions, type McpServer } from "./http-sessions.ts";
 import { McpFailure } from "./mcp-failure.ts";
-import type { Work } from "./open-client.ts";
+import type { CallHooks, Operation, Work } from "./open-client.ts";
 import { type McpResult, readResult } from "./read-result.ts";
 import { createToolReader, type McpListing } from "./read-tools.ts";
 import type { Client, RequestOptions } from "./sdk.ts";
@@ -11,15 +11,24 @@ import type { StdioServers } from "./stdio-servers.ts";
 /** Client of MCP servers; throws only `McpFailure`. */
 export type McpClient = ReturnType<typeof createMcpClient>;
 
+interface ClientOptions {
+  egress: Egress;
+  stdio: StdioServers;
+  /** Servers are told that users can be asked. */
+  elicits?: boolean;
+}
+
 /**
  * Sessions last for all calls of one client, because servers keep state in them that the next run must not see.
  * Processes of `stdio:` servers are shared.
  */
-export function createMcpClient({ egress, stdio }: { egress: Egress; stdio: StdioServers }) {
-  const http = createHttpSessions(egress);
+export function createMcpClient({ egress, stdio, elicits = false }: ClientOptions) {
+  const http = createHttpSessions(egress, { elicits });
 
-  const perform = <T>({ url, headers }: McpServer, limits: McpLimits, work: Work<T>): Promise<T> =>
-    url.startsWith("stdio:") ? stdio.perform(url.slice(6), limits, work) : http.perform({ url, headers }, limits, work);
+  const perform = <T>({ url, headers }: McpServer, operation: Operation, work: Work<T>): Promise<T> =>
+    url.startsWith("stdio:")
+      ? stdio.perform(url.slice(6), operation, work)
+      : http.perform({ url, headers }, operation, work);
 
   return {
     /** Returns the server's tools, or only the allowed ones. */
@@ -32,6 +41,7 @@ export function createMcpClient({ egress, stdio }: { egress: Egress; stdio: Stdi
       name: string,
       args: Record<string, unknown>,
       limits: McpLimits,
+      hooks: CallHooks = {},
     ): Promise<McpResult> {
       const { ResultSchema } = await import("./sdk.ts");
       const request = { method: "tools/call", params: { name, arguments: args } } as const;
@@ -40,7 +50,8 @@ export function createMcpClient({ egress, stdio }: { egress: Egress; stdio: Stdi
         isAsked = true;
         return readResult(await client.request(request, ResultSchema, options));
       };
-      return perform(server, limits, call).catch((error: McpFailure) => {
+      const operation = { ...limits, clock: createCallClock(), hooks };
+      return perform(server, operation, call).catch((error: McpFailure) => {
         // The call itself was not sent: the session could not be opened.
         throw isAsked ? error : new McpFailure(error.code, error.message, "not_sent");
       });

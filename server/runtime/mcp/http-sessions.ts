@@ -1,7 +1,15 @@
 import type { Egress } from "../../lib/egress.ts";
 import { createBoundedFetch } from "./bounded-fetch.ts";
-import { type McpLimits, withDeadline } from "./deadline.ts";
-import { failureOf, openClient, type Work } from "./open-client.ts";
+import { withDeadline } from "./deadline.ts";
+import {
+  askUser,
+  failureOf,
+  type Operation,
+  openClient,
+  requestOptions,
+  responseTimeout,
+  type Work,
+} from "./open-client.ts";
 
 /** Address of a server, `https://…` or `stdio:<name>`, and the headers of every request to it. */
 export interface McpServer {
@@ -24,19 +32,22 @@ const endMs = 5_000;
 // More than one exchange can need.
 const idsPerExchange = 100;
 
-/** Calls servers over Streamable HTTP, with one session for each server and set of headers. */
-export function createHttpSessions(egress: Egress) {
+/**
+ * Calls servers over Streamable HTTP, with one session for each server and set of headers. `elicits`: servers are told
+ * that users can be asked.
+ */
+export function createHttpSessions(egress: Egress, { elicits }: { elicits: boolean }) {
   const sessions = new Map<string, { server: McpServer; started: Promise<Session> }>();
   const farewells = new Set<Promise<unknown>>();
   const closing = new AbortController();
 
-  function perform<T>(server: McpServer, limits: McpLimits, work: Work<T>): Promise<T> {
-    return withDeadline(limits, async (signal) => {
+  function perform<T>(server: McpServer, operation: Operation, work: Work<T>): Promise<T> {
+    return withDeadline(operation, async (signal) => {
       const attempt = async (isSecond: boolean): Promise<T> => {
         const started = sessionOf(server);
         const session = await started;
         try {
-          return await exchange(server, session, { ...limits, signal }, work);
+          return await exchange(server, session, { ...operation, signal }, work);
         } catch (error) {
           // The server has lost the session, so it did not run the call.
           if (isSecond || session.id === "" || !(await isSessionLost(error))) throw await failureOf(error);
@@ -73,12 +84,12 @@ export function createHttpSessions(egress: Egress) {
   function exchange<T>(
     { url, headers }: McpServer,
     session: Session | null,
-    limits: McpLimits,
+    operation: Operation,
     work: (...args: [...Parameters<Work<T>>, Transport]) => Promise<T>,
   ): Promise<T> {
-    return withDeadline(limits, async (signal, fail) => {
+    return withDeadline(operation, async (signal, fail) => {
       const { StreamableHTTPClientTransport } = await import("./sdk.ts");
-      const { timeout_ms } = limits;
+      const timeout_ms = responseTimeout(operation);
       const connections = new AbortController();
       const transport = new StreamableHTTPClientTransport(new URL(url), {
         fetch: createBoundedFetch({ egress, timeout_ms, fail, signal: connections.signal, farewell }),
@@ -88,7 +99,11 @@ export function createHttpSessions(egress: Egress) {
         reconnectionOptions: noReconnection,
       });
       if (session) session.ids += idsPerExchange;
-      const client = await openClient(session?.ids);
+      const client = await openClient({
+        firstId: session?.ids,
+        ...(elicits && { elicit: (question, until) => askUser(operation, question, until) }),
+        onListChanged: operation.hooks?.onListChanged,
+      });
       const leave = () => {
         void client.close();
         connections.abort();
@@ -96,9 +111,9 @@ export function createHttpSessions(egress: Egress) {
       // In a microtask, so that the SDK's client sends the cancellation first.
       signal.addEventListener("abort", () => queueMicrotask(leave));
       try {
-        await client.connect(transport, { timeout: timeout_ms });
+        await client.connect(transport, { timeout: operation.timeout_ms });
         if (session) transport.setProtocolVersion(session.version);
-        return await work(client, { signal, timeout: timeout_ms }, transport);
+        return await work(client, requestOptions(operation, signal), transport);
       } finally {
         leave();
       }

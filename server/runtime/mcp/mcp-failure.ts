@@ -1,5 +1,6 @@
 import type { EgressErrorCode } from "../../lib/egress.ts";
 import type { RequestOutcome } from "../../lib/request-outcome.ts";
+import type { McpQuestion } from "./elicitation.ts";
 
 type McpFailureCode =
   /** The server refused, is unreachable, or its process does not run. */
@@ -19,6 +20,8 @@ export class McpFailure extends Error {
     message: string,
     /** State of the request. */
     readonly request: RequestOutcome = "answered",
+    /** The server refused the call until the user has answered this. */
+    readonly question: McpQuestion | null = null,
   ) {
     super(message);
   }

@@ -8,6 +8,7 @@ import type { Standing } from "../../models/spend-guard.ts";
 import type { ProgramFile } from "../../sandbox/program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Ask, ToolSecrets } from "../messages.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import type { ToolOutcome } from "./tool-result.ts";
 
 /** Runs one call. Returns failures as errors for the model; throws only on abort. */
@@ -44,5 +45,7 @@ export interface ToolContext {
   skills?: readonly PinnedSkill[];
   sandbox: Pick<Sandbox, "run">;
   mcp: Pick<McpClient, "callTool">;
+  /** Calls that have asked the user. Absent outside of runs: nobody can be asked there. */
+  openCalls?: OpenCalls;
   now(): number;
 }

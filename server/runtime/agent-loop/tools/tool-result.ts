@@ -1,8 +1,13 @@
-import type { FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
+import type { Elicitation, FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
 import type { RequestOutcome } from "../../../lib/request-outcome.ts";
 
 /** Outcome of running a tool; `attempts` counts the requests made. */
-export type ToolOutcome = ToolResult | { later: true; attempts: number } | { child: "waiting"; calls: RequiredCall[] };
+export type ToolOutcome =
+  | ToolResult
+  | { later: true; attempts: number }
+  | { child: "waiting"; calls: RequiredCall[] }
+  /** The call asks the user, and goes on with the answer. */
+  | { elicitation: Elicitation };
 
 /** A result, or an error for the model. */
 export type ToolResult = (
