@@ -57,6 +57,10 @@ interface McpCall {
   server_url: string;
   /** Name of the tool at its server. */
   tool: string;
+  /** True if the server takes calls only as tasks. */
+  as_task?: true;
+  /** For tools that read the server's resources and prompts. */
+  operation?: "list_resources" | "read_resource" | "get_prompt";
   timeout_ms: number;
   /** Header values, encrypted like those of HTTP tools. */
   sealed: string;

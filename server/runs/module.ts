@@ -120,6 +120,10 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       files.outputs.keep(run_id, file_id, content);
       return null;
     },
+    tools_changed(_, { tool_id }) {
+      tools.store.noteChanged(tool_id);
+      return null;
+    },
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
     skill_files: (scope, { skill_id, version }) => skills.store.filesOf(scope, skill_id, version),

@@ -92,6 +92,8 @@ export interface Asks {
     ask: { skill_id: string; version: number; path: string; start: number; length: number };
     answer: { content: string } | null;
   };
+  /** Says that the list of an MCP server's tools has changed: the next run reads it again. */
+  tools_changed: { ask: { tool_id: string }; answer: null };
   /** Returns this machine's sandbox level. */
   sandbox: { ask: object; answer: SandboxLevel };
   /** Takes a slot of a connection with limited concurrency; returns the slot's number, for its release. */

@@ -1,11 +1,13 @@
 import type { Egress } from "../../lib/egress.ts";
+import { allOf, callTarget, type McpTarget } from "./call-target.ts";
 import { createCallClock, type McpLimits } from "./deadline.ts";
 import { createHttpSessions, type McpServer } from "./http-sessions.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import type { CallHooks, Operation, Work } from "./open-client.ts";
-import { type McpResult, readResult } from "./read-result.ts";
+import type { McpResult } from "./read-result.ts";
 import { createToolReader, type McpListing } from "./read-tools.ts";
 import type { Client, RequestOptions } from "./sdk.ts";
+import { promptTool, resourceTools } from "./server-operations.ts";
 import type { StdioServers } from "./stdio-servers.ts";
 
 /** Client of MCP servers; throws only `McpFailure`. */
@@ -38,17 +40,15 @@ export function createMcpClient({ egress, stdio, elicits = false }: ClientOption
 
     async callTool(
       server: McpServer,
-      name: string,
+      target: string | McpTarget,
       args: Record<string, unknown>,
       limits: McpLimits,
       hooks: CallHooks = {},
     ): Promise<McpResult> {
-      const { ResultSchema } = await import("./sdk.ts");
-      const request = { method: "tools/call", params: { name, arguments: args } } as const;
       let isAsked = false;
       const call: Work<McpResult> = async (client, options) => {
         isAsked = true;
-        return readResult(await client.request(request, ResultSchema, options));
+        return callTarget(client, options, typeof target === "string" ? { tool: target } : target, args, operation);
       };
       const operation = { ...limits, clock: createCallClock(), hooks };
       return perform(server, operation, call).catch((error: McpFailure) => {
@@ -71,18 +71,31 @@ async function readAll(
   allowed: readonly string[] | null,
 ): Promise<McpListing> {
   const { ResultSchema } = await import("./sdk.ts");
-  const { listing, read } = createToolReader(allowed);
-  const cursors = new Set<string>();
-  let cursor: string | undefined;
-  for (let page = 0; page < pagesMax; page++) {
-    const request = { method: "tools/list", params: cursor === undefined ? {} : { cursor } } as const;
-    const { tools, nextCursor } = await client.request(request, ResultSchema, options);
-    if (!Array.isArray(tools)) throw new McpFailure("mcp_protocol_error", "The server lists no tools.");
-    if (!read(tools) || typeof nextCursor !== "string" || nextCursor === "") return listing;
-    // Some servers send the same cursor again and again.
-    if (cursors.has(nextCursor)) return listing;
-    cursors.add(nextCursor);
-    cursor = nextCursor;
+  const { listing, read, add } = createToolReader(allowed);
+  const capabilities = client.getServerCapabilities() ?? {};
+  if (capabilities.tools || !(capabilities.resources || capabilities.prompts)) await readTools();
+  if (capabilities.resources) for (const tool of resourceTools()) add(tool);
+  if (capabilities.prompts) {
+    const request = (method: string, params: Record<string, unknown>) =>
+      client.request({ method, params } as never, ResultSchema, options);
+    const tool = promptTool(await allOf(request, "prompts/list", "prompts").catch(() => []));
+    if (tool) add(tool);
   }
-  throw new McpFailure("mcp_protocol_error", `The server's list of tools has more than ${pagesMax} pages.`);
+  return listing;
+
+  async function readTools(): Promise<void> {
+    const cursors = new Set<string>();
+    let cursor: string | undefined;
+    for (let page = 0; page < pagesMax; page++) {
+      const request = { method: "tools/list", params: cursor === undefined ? {} : { cursor } } as const;
+      const { tools, nextCursor } = await client.request(request, ResultSchema, options);
+      if (!Array.isArray(tools)) throw new McpFailure("mcp_protocol_error", "The server lists no tools.");
+      if (!read(tools) || typeof nextCursor !== "string" || nextCursor === "") return;
+      // Some servers send the same cursor again and again.
+      if (cursors.has(nextCursor)) return;
+      cursors.add(nextCursor);
+      cursor = nextCursor;
+    }
+    throw new McpFailure("mcp_protocol_error", `The server's list of tools has more than ${pagesMax} pages.`);
+  }
 }

@@ -10,6 +10,7 @@ import {
   responseTimeout,
   type Work,
 } from "./open-client.ts";
+import type { Client } from "./sdk.ts";
 
 /** Address of a server, `https://…` or `stdio:<name>`, and the headers of every request to it. */
 export interface McpServer {
@@ -21,10 +22,12 @@ export interface McpServer {
 interface Session {
   id: string;
   version: string;
+  capabilities: ServerCapabilities;
   /** Request ids used so far: none may be repeated in a session. */
   ids: number;
 }
 
+type ServerCapabilities = NonNullable<ReturnType<Client["getServerCapabilities"]>>;
 type Transport = InstanceType<typeof import("./sdk.ts").StreamableHTTPClientTransport>;
 
 const startMs = 30_000;
@@ -64,9 +67,10 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
     if (known) return known.started;
     // Independent of this call's limits, because other calls wait for the same session.
     const limits = { timeout_ms: startMs, signal: closing.signal };
-    const started = exchange(server, null, limits, async (_client, _options, { sessionId, protocolVersion }) => ({
+    const started = exchange(server, null, limits, async (client, _options, { sessionId, protocolVersion }) => ({
       id: sessionId ?? "",
       version: protocolVersion!,
+      capabilities: client.getServerCapabilities() ?? {},
       ids: 0,
     })).catch(async (error) => {
       forget(server, started);
@@ -101,6 +105,7 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
       if (session) session.ids += idsPerExchange;
       const client = await openClient({
         firstId: session?.ids,
+        capabilities: session?.capabilities,
         ...(elicits && { elicit: (question, until) => askUser(operation, question, until) }),
         onListChanged: operation.hooks?.onListChanged,
       });

@@ -34,13 +34,15 @@ const unchecked: jsonSchemaValidator = {
 interface ClientSetting {
   /** First id of its requests. */
   firstId?: number;
+  /** Capabilities of the server, as it declared them when its session began. */
+  capabilities?: ReturnType<Client["getServerCapabilities"]>;
   /** Asks the user what the server asks; absent: the server is told that nobody can be asked. */
   elicit?: Elicit;
   onListChanged?(): void;
 }
 
 /** Opens a client. Other requests of the server (sampling, roots) are refused, because they are not declared. */
-export async function openClient({ firstId = 0, elicit, onListChanged }: ClientSetting): Promise<Client> {
+export async function openClient({ firstId = 0, capabilities, elicit, onListChanged }: ClientSetting): Promise<Client> {
   const sdk = await import("./sdk.ts");
   const client = new sdk.Client(
     { name: "runnel", version: build.version },
@@ -54,7 +56,10 @@ export async function openClient({ firstId = 0, elicit, onListChanged }: ClientS
     });
   if (onListChanged) client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onListChanged);
   // The SDK counts from 0 in each exchange: concurrent calls in one session would get each other's responses.
-  return Object.assign(client, { _requestMessageId: firstId });
+  return Object.assign(client, {
+    _requestMessageId: firstId,
+    ...(capabilities && { _serverCapabilities: capabilities }),
+  });
 }
 
 const invalidParams = -32_602;

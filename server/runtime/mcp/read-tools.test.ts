@@ -19,7 +19,6 @@ describe("a tool that no model accepts is left out, with the reason", () => {
     ["a long name", { name: "a".repeat(129), inputSchema: schema }, /name/],
     ["no schema", { name: "a" }, /arguments/],
     ["a schema of a list", { name: "a", inputSchema: { type: "array" } }, /arguments/],
-    ["no call but as a task", { name: "a", inputSchema: schema, execution: { taskSupport: "required" } }, /task/],
     ["a schema that leads away", { name: "a", inputSchema: { ...schema, $ref: "https://x.test/s" } }, /\$ref/],
     ["a pattern that is none", { name: "a", inputSchema: { ...schema, properties: { a: { pattern: 1 } } } }, /pattern/],
     ["a schema that is too large", { name: "a", inputSchema: { ...schema, enum: ["x".repeat(70_000)] } }, /larger/],

@@ -5,6 +5,7 @@ import { jsonFault } from "../../lib/json-limits.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { beginning } from "./mcp-failure.ts";
 import { plainText } from "./plain-text.ts";
+import type { McpOperation } from "./server-operations.ts";
 
 /** A server's tool that can be offered to a model. */
 export interface McpTool {
@@ -14,6 +15,10 @@ export interface McpTool {
   parameters: JsonSchema;
   /** True if the server says that the tool is read-only or idempotent. */
   idempotent: boolean;
+  /** True if the server takes calls only as tasks. */
+  as_task?: true;
+  /** For tools that read the server's resources and prompts. */
+  operation?: McpOperation;
 }
 
 /** Tools of a server, and those that cannot be used. */
@@ -55,15 +60,19 @@ export function createToolReader(allowed: readonly string[] | null) {
     return true;
   }
 
-  return { listing, read };
+  /** Adds a tool that reads resources or prompts, unless the server has one of its name. */
+  function add(tool: McpTool): void {
+    if (seen.has(tool.name) || listing.tools.length === limits.tools) return;
+    if (allowed?.includes(tool.name) ?? true) listing.tools.push(tool);
+  }
+
+  return { listing, read, add };
 }
 
 type Raw = Record<string, unknown>;
 
-function faultOf({ name, inputSchema, execution }: Raw): string | null {
+function faultOf({ name, inputSchema }: Raw): string | null {
   if (typeof name !== "string" || !isName(name)) return `Its name is none of up to ${limits.name} visible characters.`;
-  if (isObject(execution) && execution.taskSupport === "required")
-    return "It can only be called as a task of the server, which runnel does not ask for.";
   if (!isObject(inputSchema) || (inputSchema.type ?? "object") !== "object") return "Its arguments are no object.";
   const [fault = null] = checkSchema(inputSchema, { patterns: "unchecked" });
   if (fault) return beginning(`Its arguments cannot be checked: the schema's ${plainText(fault)}.`, 300);
@@ -74,7 +83,7 @@ function faultOf({ name, inputSchema, execution }: Raw): string | null {
 const isName = (name: string): boolean =>
   name.length <= limits.name && name.trim() !== "" && name === plainText(name) && !/[\n\t]/.test(name);
 
-function readTool({ name, title, description, inputSchema, annotations }: Raw): McpTool {
+function readTool({ name, title, description, inputSchema, annotations, execution }: Raw): McpTool {
   const hints = isObject(annotations) ? annotations : {};
   const descriptionText = [description, title].find((text) => typeof text === "string" && text !== "");
   return {
@@ -82,6 +91,7 @@ function readTool({ name, title, description, inputSchema, annotations }: Raw): 
     description: cut(plainText((descriptionText as string | undefined) ?? ""), limits.description),
     parameters: { type: "object", ...(inputSchema as JsonSchema) },
     idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
+    ...(isObject(execution) && execution.taskSupport === "required" && { as_task: true }),
   };
 }
 

@@ -50,10 +50,12 @@ export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
   }
 
   function begin(elicit: Elicit, until: AbortSignal): Promise<McpResult> {
-    const { server_url, tool: name, timeout_ms } = tool.mcp;
+    const { server_url, tool: name, as_task, operation, timeout_ms } = tool.mcp;
+    const target = operation ? { operation } : as_task ? { tool: name, as_task } : name;
     const server = { url: server_url, headers: secrets.headers };
-    const hooks = context.openCalls ? { elicit } : {};
-    return context.mcp.callTool(server, name, call.arguments, { timeout_ms, signal: until }, hooks);
+    const onListChanged = () => void context.ask("tools_changed", { tool_id: tool.id }).catch(() => {});
+    const hooks = context.openCalls ? { elicit, onListChanged } : {};
+    return context.mcp.callTool(server, target, call.arguments, { timeout_ms, signal: until }, hooks);
   }
 };
 

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js";
+import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { z } from "zod";
+import { createEgress } from "../../lib/egress.ts";
+import { silentLog } from "../../lib/log.ts";
+import { removeProxyEnvironment } from "../../lib/proxy.ts";
+import { startMcpServer } from "../../testing/mcp-server.ts";
+import { createMcpClient } from "./client.ts";
+import type { McpProgress } from "./open-client.ts";
+import { createStdioServers } from "./stdio-servers.ts";
+
+removeProxyEnvironment();
+
+const answer = (text: string) => ({ content: [{ type: "text" as const, text }] });
+
+/** Server on the official SDK with resources, a template, prompts, and a tool that is called as a task. */
+function createServer(): McpServer {
+  const server = new McpServer(
+    { name: "features", version: "1" },
+    {
+      taskStore: new InMemoryTaskStore(),
+      capabilities: { tasks: { requests: { tools: { call: {} } }, cancel: {} } },
+    },
+  );
+  server.registerResource(
+    "readme",
+    "docs://readme",
+    { description: "Read me first.", mimeType: "text/plain" },
+    (uri) => ({
+      contents: [{ uri: uri.href, text: "Hello." }],
+    }),
+  );
+  server.registerResource("picture", "docs://picture", {}, (uri) => ({
+    contents: [{ uri: uri.href, mimeType: "image/png", blob: Buffer.alloc(2048, 7).toString("base64") }],
+  }));
+  server.registerResource("user", new ResourceTemplate("users://{id}", { list: undefined }), {}, (uri, { id }) => ({
+    contents: [{ uri: uri.href, text: `User ${id}.` }],
+  }));
+  server.registerPrompt(
+    "review",
+    { description: "Reviews code.", argsSchema: { code: z.string(), style: z.string().optional() } },
+    ({ code }) => ({
+      messages: [{ role: "user", content: { type: "text", text: `Review ${code}` } }],
+    }),
+  );
+  server.registerTool("docs.find", {}, () => answer("found"));
+  server.experimental.tasks.registerToolTask(
+    "count",
+    { inputSchema: { to: z.number() }, execution: { taskSupport: "required" } },
+    {
+      async createTask({ to }, { taskStore }) {
+        const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 100 });
+        void Bun.sleep(250).then(() =>
+          taskStore.storeTaskResult(task.taskId, to > 0 ? "completed" : "failed", {
+            ...answer(String(to)),
+            isError: to <= 0,
+          }),
+        );
+        return { task };
+      },
+      getTask: (_, { taskStore, taskId }) => taskStore.getTask(taskId),
+      getTaskResult: async (_, { taskStore, taskId }) =>
+        (await taskStore.getTaskResult(taskId)) as ReturnType<typeof answer>,
+    },
+  );
+  return server;
+}
+
+const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
+let http: ReturnType<typeof Bun.serve>;
+let at: { url: string; headers: Record<string, string> };
+beforeAll(() => {
+  http = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const known = transports.get(request.headers.get("mcp-session-id") ?? "");
+      if (known) return known.handleRequest(request);
+      const transport = new WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: () => crypto.randomUUID(),
+        onsessioninitialized: (id) => void transports.set(id, transport),
+      });
+      await createServer().connect(transport);
+      return transport.handleRequest(request);
+    },
+  });
+  at = { url: `http://127.0.0.1:${http.port}/`, headers: {} };
+});
+const stdio = createStdioServers({ servers: {}, log: silentLog });
+const client = createMcpClient({ egress: createEgress({ allow: [], loopback: true }), stdio });
+afterAll(async () => {
+  await client.close();
+  await http.stop(true);
+});
+
+const limits = (timeout_ms = 20_000) => ({ timeout_ms, signal: new AbortController().signal });
+
+test("resources and prompts of a server are tools of it", async () => {
+  const { tools, skipped } = await client.listTools(at, null, limits());
+  expect(skipped).toEqual([]);
+  expect(tools.map(({ name, operation, as_task }) => [name, operation ?? as_task ?? "tool"])).toEqual([
+    ["docs.find", "tool"],
+    ["count", true],
+    ["list_resources", "list_resources"],
+    ["read_resource", "read_resource"],
+    ["get_prompt", "get_prompt"],
+  ]);
+  const prompt = tools.at(-1)!;
+  expect(prompt.description).toContain("- review(code, style?): Reviews code.");
+  expect(prompt.parameters).toMatchObject({ properties: { name: { enum: ["review"] } }, required: ["name"] });
+  expect((await client.listTools(at, ["read_resource"], limits())).tools.map(({ name }) => name)).toEqual([
+    "read_resource",
+  ]);
+});
+
+test("a model lists resources and templates, and reads texts and files", async () => {
+  const list = await client.callTool(at, { operation: "list_resources" }, {}, limits());
+  expect(list.structured).toEqual({
+    resources: [
+      { uri: "docs://readme", name: "readme", description: "Read me first.", mimeType: "text/plain" },
+      { uri: "docs://picture", name: "picture" },
+    ],
+    templates: [{ uriTemplate: "users://{id}", name: "user" }],
+  });
+  const read = (uri: string) => client.callTool(at, { operation: "read_resource" }, { uri }, limits());
+  expect((await read("docs://readme")).text).toBe("Hello.");
+  expect((await read("users://7")).text).toBe("User 7.");
+  expect(await read("docs://picture")).toMatchObject({ text: "[file image/png, 2 KB, kept as file-1.png]" });
+  await expect(read("docs://none")).rejects.toMatchObject({ code: "mcp_error" });
+});
+
+test("a model gets a prompt with its arguments", async () => {
+  const args = { name: "review", arguments: { code: "x = 1" } };
+  expect((await client.callTool(at, { operation: "get_prompt" }, args, limits())).text).toBe("Review x = 1");
+});
+
+test("a tool that its server runs only as a task is called so, and waited for", async () => {
+  const count = (to: number) => client.callTool(at, { tool: "count", as_task: true }, { to }, limits());
+  expect(await count(7)).toEqual({ text: "7", isError: false });
+  expect(await count(0)).toEqual({ text: "0", isError: true });
+});
+
+test("a tool whose name has dots is called by it", async () => {
+  expect((await client.callTool(at, "docs.find", {}, limits())).text).toBe("found");
+});
+
+test("progress begins the timeout of a call again, and is told", async () => {
+  await using server = startMcpServer();
+  const told: McpProgress[] = [];
+  const onProgress = (progress: McpProgress) => void told.push(progress);
+  const call = (args: object) =>
+    client.callTool({ url: server.url, headers: {} }, "progress", { ...args }, limits(400), { onProgress });
+  expect((await call({ steps: 4, step_ms: 200 })).text).toBe("done");
+  expect(told).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4, message: "Working" })));
+  await expect(call({ steps: 1, step_ms: 5000 })).rejects.toMatchObject({ code: "timeout" });
+});
+
+test("a changed list of tools is told", async () => {
+  await using server = startMcpServer();
+  let changes = 0;
+  const onListChanged = () => void changes++;
+  await client.callTool({ url: server.url, headers: {} }, "change_list", {}, limits(), { onListChanged });
+  expect(changes).toBe(1);
+});
+
+test("only elicitation is declared, and only where a user can be asked", async () => {
+  await using server = startMcpServer();
+  const askingClient = createMcpClient({ egress: createEgress({ allow: [], loopback: true }), stdio, elicits: true });
+  const declared = async (by: typeof client) =>
+    (await by.callTool({ url: server.url, headers: {} }, "capabilities", {}, limits())).text;
+  expect([await declared(client), await declared(askingClient)]).toEqual([
+    "{}",
+    '{"elicitation":{"form":{},"url":{}}}',
+  ]);
+  await askingClient.close();
+});
