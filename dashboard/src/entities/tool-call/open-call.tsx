@@ -56,7 +56,12 @@ export function OpenCall({
   );
 }
 
-const words = { output: "waits for its output", approval: "waits for approval", reconcile: "has an unknown outcome" };
+const words = {
+  output: "waits for its output",
+  approval: "waits for approval",
+  reconcile: "has an unknown outcome",
+  elicitation: "waits for an answer to its question",
+};
 
 /** A pending call for people who may not answer it. */
 function UnansweredCall({ call }: { call: Pick<PendingCall, "tool" | "needs" | "arguments"> }) {

@@ -54,6 +54,7 @@ export function waitLine(calls: readonly PendingCall[]): string {
     output: `Waiting for the output of ${first.tool}`,
     approval: `Waiting for approval: ${first.tool}`,
     reconcile: `Outcome unknown: ${first.tool}`,
+    elicitation: `Waiting for an answer: ${first.tool}`,
   };
   return words[first.needs] + (rest.length ? ` and ${rest.length} more` : "");
 }

@@ -586,7 +586,7 @@ class AsyncAnswerer:
         self._are_sent = are_sent
         self._is_complete = is_complete
         # A call is listed again when others of its step were answered elsewhere; it is made once.
-        self._answers: Dict[Tuple[str, str], Any] = {}
+        self._answers: Dict[Tuple[Any, ...], Any] = {}
 
     async def required_action(self, run_id: str) -> Any:
         """What the run waits for now, or None."""
@@ -601,12 +601,12 @@ class AsyncAnswerer:
         calls = [call for call in calls if self._has_answer(call)]
         if not calls:
             return
-        fresh = [call for call in calls if (call.id, call.needs) not in self._answers]
+        fresh = [call for call in calls if _key(call) not in self._answers]
         for call in fresh:
             expect_callable_here(self._functions[call.tool] if call.needs == "output" else self._decide)
         made = await together(_answer(call, self._functions, self._decide) for call in fresh)
-        self._answers.update(zip(((call.id, call.needs) for call in fresh), made))
-        await self._submit(run_id, [self._answers[call.id, call.needs] for call in calls])
+        self._answers.update(zip((_key(call) for call in fresh), made))
+        await self._submit(run_id, [self._answers[_key(call)] for call in calls])
 
     def _has_answer(self, call: Any) -> bool:
         if call.needs != "output":
@@ -646,6 +646,11 @@ class AsyncAnswerer:
             if len(answers) > 1:
                 for answer in answers:
                     await self._submit(run_id, [answer])
+
+
+def _key(call: Any) -> Tuple[Any, ...]:
+    """The answer that a call waits for: one call may ask several questions, one after the other."""
+    return (call.id, call.needs, (call.get("elicitation") or {}).get("id"))
 
 
 #: Another client answered the call meanwhile, the dashboard for example, or the run ended.
