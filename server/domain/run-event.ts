@@ -213,8 +213,10 @@ const ToolRequest = closedObject({
   type: Short,
   arguments: Json,
   needs: about(needsText, orNull(Needs)),
-  /** For `elicitation`. */
-  elicitation: optional(Elicitation),
+  elicitation: about(
+    "The question that the user is asked; absent where it waits for something else.",
+    optional(Elicitation),
+  ),
   /** Index of its result in `recorded` of `run.created`; -1: there is none, and the call is not run either. */
   recorded: optional(StepOrStart),
 });

@@ -24,7 +24,7 @@ export interface ToolAnswer {
 }
 
 /** Answer to the open question of a call, or to the one with this id. */
-export type SubmittedElicitation = Omit<ElicitationAnswer, "id"> & Partial<Pick<ElicitationAnswer, "id">>;
+type SubmittedElicitation = Omit<ElicitationAnswer, "id"> & Partial<Pick<ElicitationAnswer, "id">>;
 
 /** Validates edited arguments by the tool's schema; returns the faults. */
 export type CheckArguments = (call: ToolCall, args: Record<string, unknown>) => string[];

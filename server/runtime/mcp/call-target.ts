@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { McpOperation } from "../../domain/agent-snapshot.ts";
 import { isObject } from "../../lib/json.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import type { Operation } from "./open-client.ts";
 import { plainText } from "./plain-text.ts";
 import { type McpResult, readResult } from "./read-result.ts";
 import type { Client, RequestOptions } from "./sdk.ts";
-import type { McpOperation } from "./server-operations.ts";
 
-/** What is called: a tool of the server, perhaps as a task of it, or an operation on its resources and prompts. */
+/** The called thing: a tool of the server, perhaps as a task of it, or an operation on its resources and prompts. */
 export type McpTarget = { tool: string; as_task?: true } | { operation: McpOperation };
 
 type Arguments = Record<string, unknown>;

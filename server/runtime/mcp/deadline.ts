@@ -39,7 +39,7 @@ export async function withDeadline<T>(
 }
 
 /** Clock of a call. It stands while the user is asked, and signs of progress begin the timeout again. */
-export type CallClock = ReturnType<typeof createCallClock>;
+type CallClock = ReturnType<typeof createCallClock>;
 
 // A server that reports progress for ever must end too.
 const mostTimeouts = 20;

@@ -6,7 +6,7 @@ import { beginning, McpFailure } from "./mcp-failure.ts";
 import { plainText } from "./plain-text.ts";
 import type { Client, ElicitResult, jsonSchemaValidator, RequestOptions } from "./sdk.ts";
 
-/** What a server says during a call. */
+/** Receivers of the messages of a server during a call. */
 export interface CallHooks {
   elicit?: Elicit;
   onProgress?(progress: McpProgress): void;

@@ -1,3 +1,4 @@
+import type { McpOperation } from "../../domain/agent-snapshot.ts";
 import type { JsonSchema } from "../../domain/model-call.ts";
 import { unmaskedValue } from "../../lib/exact-masks.ts";
 import { isObject } from "../../lib/json.ts";
@@ -5,7 +6,6 @@ import { jsonFault } from "../../lib/json-limits.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { beginning } from "./mcp-failure.ts";
 import { plainText } from "./plain-text.ts";
-import type { McpOperation } from "./server-operations.ts";
 
 /** A server's tool that can be offered to a model. */
 export interface McpTool {

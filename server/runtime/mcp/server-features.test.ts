@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js";
-import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { z } from "zod";
 import { createEgress } from "../../lib/egress.ts";
 import { silentLog } from "../../lib/log.ts";
 import { removeProxyEnvironment } from "../../lib/proxy.ts";
+import { startFeaturesServer } from "../../testing/mcp-features-server.ts";
 import { startMcpServer } from "../../testing/mcp-server.ts";
 import { createMcpClient } from "./client.ts";
 import type { McpProgress } from "./open-client.ts";
@@ -13,87 +10,17 @@ import { createStdioServers } from "./stdio-servers.ts";
 
 removeProxyEnvironment();
 
-const answer = (text: string) => ({ content: [{ type: "text" as const, text }] });
-
-/** Server on the official SDK with resources, a template, prompts, and a tool that is called as a task. */
-function createServer(): McpServer {
-  const server = new McpServer(
-    { name: "features", version: "1" },
-    {
-      taskStore: new InMemoryTaskStore(),
-      capabilities: { tasks: { requests: { tools: { call: {} } }, cancel: {} } },
-    },
-  );
-  server.registerResource(
-    "readme",
-    "docs://readme",
-    { description: "Read me first.", mimeType: "text/plain" },
-    (uri) => ({
-      contents: [{ uri: uri.href, text: "Hello." }],
-    }),
-  );
-  server.registerResource("picture", "docs://picture", {}, (uri) => ({
-    contents: [{ uri: uri.href, mimeType: "image/png", blob: Buffer.alloc(2048, 7).toString("base64") }],
-  }));
-  server.registerResource("user", new ResourceTemplate("users://{id}", { list: undefined }), {}, (uri, { id }) => ({
-    contents: [{ uri: uri.href, text: `User ${id}.` }],
-  }));
-  server.registerPrompt(
-    "review",
-    { description: "Reviews code.", argsSchema: { code: z.string(), style: z.string().optional() } },
-    ({ code }) => ({
-      messages: [{ role: "user", content: { type: "text", text: `Review ${code}` } }],
-    }),
-  );
-  server.registerTool("docs.find", {}, () => answer("found"));
-  server.experimental.tasks.registerToolTask(
-    "count",
-    { inputSchema: { to: z.number() }, execution: { taskSupport: "required" } },
-    {
-      async createTask({ to }, { taskStore }) {
-        const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 100 });
-        void Bun.sleep(250).then(() =>
-          taskStore.storeTaskResult(task.taskId, to > 0 ? "completed" : "failed", {
-            ...answer(String(to)),
-            isError: to <= 0,
-          }),
-        );
-        return { task };
-      },
-      getTask: (_, { taskStore, taskId }) => taskStore.getTask(taskId),
-      getTaskResult: async (_, { taskStore, taskId }) =>
-        (await taskStore.getTaskResult(taskId)) as ReturnType<typeof answer>,
-    },
-  );
-  return server;
-}
-
-const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
-let http: ReturnType<typeof Bun.serve>;
+let http: ReturnType<typeof startFeaturesServer>;
 let at: { url: string; headers: Record<string, string> };
 beforeAll(() => {
-  http = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 0,
-    async fetch(request) {
-      const known = transports.get(request.headers.get("mcp-session-id") ?? "");
-      if (known) return known.handleRequest(request);
-      const transport = new WebStandardStreamableHTTPServerTransport({
-        sessionIdGenerator: () => crypto.randomUUID(),
-        onsessioninitialized: (id) => void transports.set(id, transport),
-      });
-      await createServer().connect(transport);
-      return transport.handleRequest(request);
-    },
-  });
-  at = { url: `http://127.0.0.1:${http.port}/`, headers: {} };
+  http = startFeaturesServer();
+  at = { url: http.url, headers: {} };
 });
 const stdio = createStdioServers({ servers: {}, log: silentLog });
 const client = createMcpClient({ egress: createEgress({ allow: [], loopback: true }), stdio });
 afterAll(async () => {
   await client.close();
-  await http.stop(true);
+  await http[Symbol.asyncDispose]();
 });
 
 const limits = (timeout_ms = 20_000) => ({ timeout_ms, signal: new AbortController().signal });

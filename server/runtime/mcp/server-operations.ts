@@ -1,10 +1,7 @@
+import type { McpOperation } from "../../domain/agent-snapshot.ts";
 import { isObject } from "../../lib/json.ts";
 import { plainText } from "./plain-text.ts";
 import type { McpTool } from "./read-tools.ts";
-
-/** Operations on a server's resources and prompts, which agents get as tools. */
-export const mcpOperations = ["list_resources", "read_resource", "get_prompt"] as const;
-export type McpOperation = (typeof mcpOperations)[number];
 
 type Raw = Record<string, unknown>;
 

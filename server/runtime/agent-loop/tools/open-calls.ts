@@ -8,7 +8,7 @@ import type { McpResult } from "../../mcp/read-result.ts";
 /** Calls of MCP servers that ask the user something, by tool call id. They stay open while the run waits. */
 export type OpenCalls = Map<string, OpenCall>;
 
-export type OpenCall = ReturnType<typeof createOpenCall>;
+type OpenCall = ReturnType<typeof createOpenCall>;
 
 interface Asked {
   question: Elicitation;
