@@ -9,6 +9,7 @@ import {
 } from "../../server/domain/api-types/run-view.ts";
 import { visibleText } from "../src/lib/visible-text.ts";
 import {
+  type Answerable,
   ChatError,
   createServer,
   describeEnd,
@@ -22,6 +23,7 @@ import { type Feedback, feedbackNode } from "./feedback.ts";
 import { addressOf, mostPictures, type Picture, pictureTypes, readPictures } from "./images.ts";
 import { make, makeButton } from "./make.ts";
 import { type Node as Piece, parseMarkdown } from "./markdown.ts";
+import { questionNode } from "./question.ts";
 import { styles } from "./styles.ts";
 
 /** Client tools of the page, by name. An error that a tool throws becomes its output, so that the agent can react. */
@@ -501,6 +503,16 @@ export class RunnelChat extends HTMLElement {
     });
   }
 
+  async #answerQuestion(turn: Turn, id: string, elicitation: NonNullable<Answerable["elicitation"]>): Promise<void> {
+    const key = `${id} ${elicitation.id}`;
+    if (this.#answered.has(key)) return;
+    this.#answered.add(key);
+    await this.#server.submit(turn.runId!, [{ tool_call_id: id, elicitation }]).catch((error) => {
+      this.#answered.delete(key);
+      this.#fail(turn.runId!, error);
+    });
+  }
+
   #fail(runId: string, error: unknown): void {
     const turn = this.#turns.find((one) => one.runId === runId);
     if (turn) turn.error = describeError(error);
@@ -570,7 +582,9 @@ export class RunnelChat extends HTMLElement {
     if (view.status === "requires_action" && pendingCalls.length === 0 && consents.length > 0)
       return `Waiting until ${consents.map(({ name }) => name).join(" and ")} is connected.`;
     if (view.status === "requires_action")
-      return [...view.parts.filter(isWaiting), ...pendingCalls].some(({ needs }) => needs === "approval")
+      return [...view.parts.filter(isWaiting), ...pendingCalls].some(
+        ({ needs }) => needs === "approval" || needs === "elicitation",
+      )
         ? "Waiting for your decision."
         : "Waiting for an answer.";
     if (view.status === "paused") return "Paused.";
@@ -666,6 +680,11 @@ export class RunnelChat extends HTMLElement {
     summary.append(make("b", "", part.tool), " ", make("span", "", toolWords[part.state]));
     node.append(summary, make("pre", "", JSON.stringify(part.args, null, 2)));
     if (part.state === "completed") node.append(make("pre", "", asText(part.result)));
+    if (part.state === "waiting" && part.elicitation) {
+      node.setAttribute("open", "");
+      node.append(questionNode(part.elicitation, (answer) => void this.#answerQuestion(turn, part.id, answer)));
+      return node;
+    }
     if (part.state !== "waiting" || part.needs !== "approval") return node;
     node.setAttribute("open", "");
     const acts = make("div", "acts");
@@ -697,7 +716,7 @@ export class RunnelChat extends HTMLElement {
 }
 
 /** The fields of a call that are shown. */
-type ShownCall = Pick<ToolPart, "id" | "tool" | "args" | "needs" | "state"> & { result?: unknown };
+type ShownCall = Pick<ToolPart, "id" | "tool" | "args" | "needs" | "elicitation" | "state"> & { result?: unknown };
 
 const belowKey = "below-";
 const consentKey = "consent-";

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { RunFrame } from "../../server/domain/api-types/events.ts";
+import type { Elicitation } from "../../server/domain/run-event.ts";
 import { parseExact } from "../../server/lib/exact-numbers.ts";
 import type { Feedback } from "./feedback.ts";
 
@@ -16,11 +17,12 @@ export class ChatError extends Error {
   }
 }
 
-interface Answerable {
+export interface Answerable {
   tool_call_id: string;
   output?: unknown;
   is_error?: boolean;
   decision?: "approve" | "reject";
+  elicitation?: { id: string; action: "accept" | "decline"; content?: Record<string, unknown> };
 }
 
 export interface ThreadMessage {
@@ -37,7 +39,8 @@ export interface PendingCall {
   tool_call_id: string;
   name: string;
   arguments: unknown;
-  needs: "output" | "approval" | "reconcile" | "authorization";
+  needs: "output" | "approval" | "reconcile" | "authorization" | "elicitation";
+  elicitation?: Elicitation;
 }
 
 /** A consent of the user that a run waits for. */

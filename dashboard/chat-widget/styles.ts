@@ -54,6 +54,9 @@ div.picture { padding: 8px 12px; color: var(--muted) }
 .tool pre { margin: 8px 0 0; max-height: 180px; overflow: auto; white-space: pre-wrap; font: 12px/16px ui-monospace, Menlo, "DejaVu Sans Mono", monospace }
 .tool.waiting { background: var(--warn-bg) }
 .note.bad { border-color: var(--bad); background: var(--bad-bg) }
+.question { display: flex; flex-direction: column; gap: 8px; margin-top: 8px } .question p { margin: 0; white-space: pre-wrap }
+.question label { display: flex; flex-direction: column; gap: 4px } .question .check { flex-direction: row }
+.question small { overflow-wrap: anywhere }
 .acts { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 8px }
 button { min-height: 32px; padding: 4px 12px; border: 1px solid var(--edge); border-radius: 6px; background: var(--bg); color: var(--text); font: inherit; cursor: pointer }
 .acts a { display: inline-block; min-height: 32px; padding: 4px 12px; border: 1px solid var(--a); border-radius: 6px; background: var(--a); color: var(--on-a); text-decoration: none }

@@ -60,12 +60,19 @@ export interface CodeCall {
   file_ids: string[];
 }
 
+/** Operations on an MCP server's resources and prompts, which agents get as tools of it. */
+export type McpOperation = "list_resources" | "read_resource" | "get_prompt";
+
 /** One tool of an MCP server. */
 interface McpCall {
   /** `https://…`, or `stdio:<name>` for a server that the operator configured. */
   server_url: string;
   /** Name of the tool at its server. */
   tool: string;
+  /** True if the server takes calls only as tasks. */
+  as_task?: true;
+  /** For tools that read the server's resources and prompts. */
+  operation?: McpOperation;
   timeout_ms: number;
   /** Header values, encrypted like those of HTTP tools. */
   sealed: string;

@@ -36,6 +36,7 @@ export const prefixes = {
   erasure: "era",
   alert: "alr",
   move: "mov",
+  elicitation: "elc",
 } as const;
 
 export type Kind = keyof typeof prefixes;

@@ -22,12 +22,14 @@ export const requiredCallObject = ({ id, tool_id, tool, authorization: _, ...res
 export type RequiredCallObject = ReturnType<typeof requiredCallObject>;
 
 function requiredCalls(
-  { id, tool_id, tool, arguments: args, needs, authorization, child }: ToolCall,
+  { id, tool_id, tool, arguments: args, needs, authorization, elicitation, child }: ToolCall,
   expires_at: string,
 ): RequiredCall[] {
   if (child && child.waits_for.length > 0) return child.waits_for;
   const need = requireValue(needs, "The need of an open call");
-  return [{ id, tool_id, tool, arguments: args, needs: need, expires_at, ...(authorization && { authorization }) }];
+  const question = elicitation && { elicitation };
+  const consent = authorization && { authorization };
+  return [{ id, tool_id, tool, arguments: args, needs: need, ...question, expires_at, ...consent }];
 }
 
 /** Returns the event for a call that cannot be made without a user's consent; it keeps its place and its arguments. */

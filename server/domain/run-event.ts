@@ -165,13 +165,14 @@ const RecordedCall = closedObject({
 });
 export type RecordedCall = Static<typeof RecordedCall>;
 
-export const callNeeds = ["output", "approval", "reconcile", "authorization"] as const;
+export const callNeeds = ["output", "approval", "reconcile", "elicitation", "authorization"] as const;
 export type Needs = (typeof callNeeds)[number];
 const Needs = oneOf(callNeeds);
 /** Needs that clients or people settle by submitting an answer. */
-export const answerableNeeds = ["output", "approval", "reconcile"] as const satisfies Needs[];
+export const answerableNeeds = ["output", "approval", "reconcile", "elicitation"] as const satisfies Needs[];
 export type AnswerableNeeds = (typeof answerableNeeds)[number];
-const waitsFor = "What it waits for: an output, an approval, the outcome of an interrupted call, or a user's consent.";
+const waitsFor =
+  "What it waits for: an output, an approval, the outcome of an interrupted call, an answer to a question of its server, or a user's consent.";
 
 /** Decisions of people on a waiting call. */
 export const decisions = ["approve", "reject"] as const;
@@ -187,6 +188,34 @@ export const CallAuthorization = named(
   }),
 );
 export type CallAuthorization = Static<typeof CallAuthorization>;
+export const elicitationModes = ["form", "url"] as const;
+
+/** A question of an MCP server to the user, asked during a call. */
+export const Elicitation = named(
+  "Elicitation",
+  closedObject({
+    id: about("Its id.", Id),
+    mode: about("Whether the user fills in a form, or opens an address.", oneOf(elicitationModes)),
+    message: about("What the MCP server asks, for people.", Text),
+    requested_schema: about("The JSON Schema of the answer, an object; absent for an address.", optional(Json)),
+    url: about("The address that the user is asked to open; absent for a form.", optional(Text)),
+    before_call: about(
+      "True if the server refused the call until the question is answered: it is made again then. Absent otherwise.",
+      optional(True),
+    ),
+  }),
+);
+export type Elicitation = Static<typeof Elicitation>;
+
+export const elicitationActions = ["accept", "decline", "cancel"] as const;
+
+/** The user's answer to a question of an MCP server. */
+const ElicitationAnswer = closedObject({
+  id: about("The question.", Id),
+  action: about("Whether the user accepted, declined or dismissed the question.", oneOf(elicitationActions)),
+  content: about("What the user filled in; absent where there is nothing.", optional(Json)),
+});
+export type ElicitationAnswer = Static<typeof ElicitationAnswer>;
 
 const ToolRequest = closedObject({
   id: about("Its id.", Id),
@@ -199,6 +228,10 @@ const ToolRequest = closedObject({
   needs: about(waitsFor, orNull(Needs)),
   /** For `needs: "authorization"`. */
   authorization: optional(CallAuthorization),
+  elicitation: about(
+    "The question that the user is asked; absent where it waits for something else.",
+    optional(Elicitation),
+  ),
   /** Index of its result in `recorded` of `run.created`; -1: there is none, and the call is not run either. */
   recorded: optional(StepOrStart),
 });
@@ -220,6 +253,10 @@ export const RequiredCall = closedObject({
   tool: ToolName,
   arguments: about("The arguments of the call.", Json),
   needs: about(waitsFor, Needs),
+  elicitation: about(
+    "The question that the user is asked; absent where it waits for something else.",
+    optional(Elicitation),
+  ),
   expires_at: Timestamp,
   /** For `needs: "authorization"`. */
   authorization: about(
@@ -572,8 +609,10 @@ export const eventFields = {
   /** A person's decision on a call: run it (again), perhaps with other arguments. A rejection is a `tool.completed`. */
   "tool.decided": {
     tool_call_id: about("The tool call.", Id),
-    decision: about("What was decided.", oneOf(decisions)),
+    decision: about("What was decided, or that a question was answered.", oneOf([...decisions, "answer"])),
     reason: about("Why.", orNull(Text)),
+    /** For `answer`. */
+    elicitation: about("The answer to a question of an MCP server; absent for decisions.", optional(ElicitationAnswer)),
     /** Edited arguments, else null. */
     arguments: orNull(Json),
     by: optional(Decider),

@@ -4,6 +4,8 @@ import type { AssistantPart, ImageFacts, PromptMessage } from "./model-call.ts";
 import type {
   AttachedDocument,
   ContextCompacted,
+  Elicitation,
+  ElicitationAnswer,
   FileFacts,
   GuardrailDecided,
   HandoffCompleted,
@@ -89,6 +91,7 @@ export type ToolCallStatus =
   | "awaiting_output"
   | "awaiting_approval"
   | "awaiting_authorization"
+  | "awaiting_elicitation"
   | "completed"
   | "failed"
   | "rejected"
@@ -110,9 +113,14 @@ export interface ToolCall extends ToolRequest {
   files: FileFacts[];
   /** Pictures of the result that the model is shown. */
   images?: ImageFacts[];
+  /** Questions of its MCP server that were answered, oldest first. */
+  answered?: AnsweredElicitation[];
   /** The child run of an agent tool, and the calls that it waits for. */
   child: { run_id: string; agent_id: string; waits_for: RequiredCall[] } | null;
 }
+
+/** A question of an MCP server with its answer. */
+export type AnsweredElicitation = Elicitation & { answer: ElicitationAnswer };
 
 /** A step that has started and not ended. */
 export interface OpenStep {
@@ -427,9 +435,9 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "tool.decided": {
       const { needs } = event;
       const decide = (call: ToolCall): ToolCall => ({
-        ...call,
+        ...(event.elicitation ? withAnswer(call, event.elicitation) : call),
         needs,
-        approved: true,
+        approved: event.decision === "approve" || call.approved,
         status: waiting(needs),
         arguments: event.arguments ?? call.arguments,
       });
@@ -692,6 +700,7 @@ const waiting = (needs: Needs | null): ToolCallStatus =>
           approval: "awaiting_approval",
           reconcile: "unknown",
           authorization: "awaiting_authorization",
+          elicitation: "awaiting_elicitation",
         } as const
       )[needs];
 
@@ -700,14 +709,16 @@ const waiting = (needs: Needs | null): ToolCallStatus =>
  * waits for a consent was not made, so its approval still holds.
  */
 function requested(state: RunProgress, request: ToolRequest, at: number, lists: Changing): Partial<RunProgress> {
-  const { id, needs, step_index, authorization } = request;
+  const { id, needs, step_index, authorization, elicitation } = request;
   if (step_index < state.steps && state.calls.some((call) => call.id === id)) {
-    const again = ({ authorization: _, ...call }: ToolCall): ToolCall => ({
+    const again = ({ authorization: _, elicitation: __, ...call }: ToolCall): ToolCall => ({
       ...call,
       needs,
-      approved: call.approved && needs === "authorization",
+      // A question comes during the call, so it needs no second approval.
+      approved: call.approved && (needs === "authorization" || needs === "elicitation"),
       status: waiting(needs),
       ...(authorization && { authorization }),
+      ...(elicitation && { elicitation }),
     });
     return { calls: changeCall(state, id, lists, again) };
   }
@@ -727,6 +738,10 @@ function requested(state: RunProgress, request: ToolRequest, at: number, lists: 
   };
   return { calls: lists.added(state.calls, call), steps: Math.max(state.steps, step_index + 1) };
 }
+
+/** Moves the open question to those that are answered. */
+const withAnswer = ({ elicitation, ...call }: ToolCall, answer: ElicitationAnswer): ToolCall =>
+  elicitation ? { ...call, answered: [...(call.answered ?? []), { ...elicitation, answer }] } : call;
 
 function changeCall(
   { calls }: RunProgress,

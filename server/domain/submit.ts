@@ -1,3 +1,4 @@
+import { validateAgainst } from "../lib/json-schema.ts";
 import { requireValue } from "../lib/require-value.ts";
 import { completeCall } from "./complete-call.ts";
 import { equalJson } from "./equal.ts";
@@ -6,7 +7,7 @@ import { limits } from "./limits.ts";
 import type { ImageFacts } from "./model-call.ts";
 import { requiredAction } from "./required-action.ts";
 import { restartStep } from "./restart.ts";
-import type { Decision, RunEvent, ToolError } from "./run-event.ts";
+import type { Decision, ElicitationAnswer, RunEvent, ToolError } from "./run-event.ts";
 import { applyAll, isAwaitingAnswer, pendingCalls, type RunState, type RunStatus, type ToolCall } from "./run-state.ts";
 
 /** One answer of a client (contract, section 7). `undefined` means absent; an `output` of null is an output. */
@@ -19,7 +20,11 @@ export interface ToolAnswer {
   decision?: Decision;
   reason?: string;
   arguments?: Record<string, unknown>;
+  elicitation?: SubmittedElicitation;
 }
+
+/** Answer to the open question of a call, or to the one with this id. */
+type SubmittedElicitation = Omit<ElicitationAnswer, "id"> & Partial<Pick<ElicitationAnswer, "id">>;
 
 /** Validates edited arguments by the tool's schema; returns the faults. */
 export type CheckArguments = (call: ToolCall, args: Record<string, unknown>) => string[];
@@ -80,12 +85,20 @@ const resolved = (call: ToolCall, param: string) =>
 /** True if the same answer was submitted before, so that a retry after a lost response succeeds. */
 function isRepeated(call: ToolCall, answer: ToolAnswer): boolean {
   const { output, is_error, decision, arguments: args, images = [] } = answer;
+  if (answer.elicitation) return isAnswered(call, answer.elicitation);
   if (decision === "approve") return call.approved && (args === undefined || equalJson(args, call.arguments));
   if (decision === "reject") return call.status === "rejected";
   if (!call.submitted) return false;
   const hashes = (list: readonly ImageFacts[]) => list.map(({ sha256 }) => sha256);
   if (!equalJson(hashes(call.images ?? []), hashes(images))) return false;
   return is_error ? equalJson(call.error, clientError(output)) : call.error === null && equalJson(call.output, output);
+}
+
+/** True if the newest question, or the one with this id, has this answer. */
+function isAnswered({ needs, answered = [] }: ToolCall, { id, ...given }: SubmittedElicitation): boolean {
+  const found =
+    id === undefined ? (needs === null ? answered.at(-1) : undefined) : answered.find((one) => one.id === id);
+  return found !== undefined && equalJson({ id: found.id, ...given }, found.answer);
 }
 
 function answerEvents(
@@ -99,6 +112,9 @@ function answerEvents(
   const { output, images, decision, arguments: args, is_error, reason } = answer;
   const refuse = (message: string, field: string) =>
     new AppError("validation_failed", message, { param: `${param}.${field}` });
+  if (answer.elicitation) return answerQuestion(call, answer.elicitation, param);
+  if (call.needs === "elicitation")
+    throw refuse("This call needs an answer to the question of its server.", "elicitation");
   if (call.needs === "output" && decision && call.approved) throw resolved(call, param);
   if (call.needs === "output" && decision) throw refuse("This call needs an output, not a decision.", "decision");
   if (call.needs === "output" && output === undefined) throw refuse("This call needs an output.", "output");
@@ -121,6 +137,32 @@ function answerEvents(
   return is_error
     ? settle(call, "failed", null, clientError(output), at, images)
     : settle(call, "completed", output, null, at, images);
+}
+
+function answerQuestion(call: ToolCall, { id, action, content }: SubmittedElicitation, param: string): RunEvent[] {
+  const { elicitation: question } = call;
+  const refuse = (message: string, field: string) =>
+    new AppError("validation_failed", message, { param: `${param}.elicitation${field}` });
+  if (call.needs !== "elicitation" || !question) throw refuse("This call waits for no answer to a question.", "");
+  if (id !== undefined && id !== question.id) throw resolved(call, param);
+  const schema = question.requested_schema;
+  if (content && (action !== "accept" || !schema))
+    throw refuse("A content is the answer to a form that is accepted.", ".content");
+  if (schema && action === "accept") {
+    const [fault] = validateAgainst(schema, content ?? {});
+    if (fault) throw refuse(`${fault.path || "The content"}: ${fault.message}`, ".content");
+  }
+  return [
+    {
+      type: "tool.decided",
+      tool_call_id: call.id,
+      decision: "answer",
+      reason: null,
+      elicitation: { id: question.id, action, ...(content && { content }) },
+      arguments: null,
+      needs: null,
+    },
+  ];
 }
 
 function approve(

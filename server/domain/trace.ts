@@ -158,6 +158,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         break;
       case "tool.decided": {
         const { decision, reason, arguments: edited } = event;
+        if (decision === "answer") break;
         const step = ofCall(event.tool_call_id);
         step.approval = { decision, reason, edited: edited !== null, at: timestamp(at), by: event.by ?? null };
         if (edited) step.input = edited;

@@ -136,3 +136,39 @@ test("a pointer is converted to a parameter name", () => {
   expect(dotted("/a~1b/0/c~0")).toBe("a/b[0].c~");
   expect(dotted("")).toBe("");
 });
+
+const unsafe = "^(a+)+$";
+const unchecked = (schema: Record<string, unknown>, value: unknown) => {
+  expect(checkSchema(schema)).not.toEqual([]);
+  expect(checkSchema(schema, { patterns: "unchecked" })).toEqual([]);
+  return validateAgainst(schema, value);
+};
+
+test.each<[string, Record<string, unknown>, unknown]>([
+  ["a text", { properties: { a: { pattern: unsafe } } }, { a: "b" }],
+  ["a text of another dialect", { pattern: "(?P<year>[0-9]{4})" }, "b"],
+  ["a name", { patternProperties: { [unsafe]: { type: "number" } }, additionalProperties: false }, { a: "b" }],
+  [
+    "a name, with a rule for the others",
+    { patternProperties: { [unsafe]: {} }, unevaluatedProperties: false },
+    { a: 1 },
+  ],
+  ["a negation", { not: { pattern: unsafe } }, "b"],
+  ["a negated reference", { not: { $ref: "#/$defs/a" }, $defs: { a: { pattern: unsafe } } }, "b"],
+  ["a condition", { if: { not: { pattern: unsafe } }, else: false }, "b"],
+  ["exclusive alternatives", { oneOf: [{ pattern: unsafe }, { type: "string" }] }, "b"],
+  ["a number of items", { contains: { pattern: unsafe }, maxContains: 1 }, ["b", "b"]],
+])("a pattern that cannot be run safely is left unchecked in %s, and refuses nothing", (_, schema, value) => {
+  expect(unchecked(schema, value)).toEqual([]);
+});
+
+test("all other keywords beside such a pattern are checked", () => {
+  const schema = {
+    properties: { a: { type: "string", pattern: unsafe, maxLength: 2 }, b: { pattern: "^x$" } },
+    required: ["a"],
+    oneOf: [{ properties: { c: { pattern: unsafe, type: "number" } } }],
+  };
+  expect(unchecked(schema, { b: "y", c: "" }).map(({ path }) => path)).toEqual(expect.arrayContaining(["", "b", "c"]));
+  expect(unchecked(schema, { a: "aaa" }).map(({ path }) => path)).toEqual(["a"]);
+  expect(unchecked(schema, { a: "bb", b: "x" })).toEqual([]);
+});

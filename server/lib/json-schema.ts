@@ -4,6 +4,7 @@ import { holdsExactNumber, isExactNumber, isNumber } from "./exact-numbers.ts";
 import { isObject } from "./json.ts";
 import { isShallowValue } from "./json-limits.ts";
 import { isSafePattern } from "./redos-check.ts";
+import { relaxedSchema } from "./relaxed-schema.ts";
 import { schemaCostExcess } from "./schema-cost.ts";
 import { expansionFault, listKeywords, mapKeywords, resolvePointer, single } from "./schema-graph.ts";
 
@@ -20,6 +21,8 @@ const isText: Rule = (value) => typeof value === "string";
 const isBoolean: Rule = (value) => typeof value === "boolean";
 const isTexts: Rule = (value) => Array.isArray(value) && value.every(isText);
 
+const isPattern: Rule = (value) => typeof value === "string" && isSafePattern(value);
+
 const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
 const isType: Rule = (value) => types.includes(value as string);
 
@@ -32,7 +35,7 @@ const rules: Record<string, [Rule, string]> = {
   enum: [(value) => Array.isArray(value) && value.length > 0, "must be a list of values"],
   required: [isTexts, "must be a list of names"],
   pattern: [
-    (value) => isText(value) && isSafePattern(value as string),
+    isPattern,
     "must be a short regular expression whose repetitions leave no choice (such as ^[a-z]+(-[a-z]+)*$), at most one apart if it begins with ^",
   ],
   format: [isText, "must be a name"],
@@ -59,11 +62,17 @@ const refused: Record<string, string> = {
   dependencies: "must be dependentSchemas or dependentRequired",
 };
 
+interface SchemaChecks {
+  /** With `unchecked`, patterns that cannot be run safely are no fault: {@link validateAgainst} does not check them. */
+  patterns?: "safe" | "unchecked";
+}
+
 /**
  * Returns the faults of an untrusted JSON Schema (2020-12), as sentences; empty if it can be used. The validator itself
  * accepts nonsense such as `{"type": "foo"}` and then lets everything pass.
  */
-export function checkSchema(schema: unknown): string[] {
+export function checkSchema(schema: unknown, { patterns: allowed = "safe" }: SchemaChecks = {}): string[] {
+  const mayRun = (pattern: unknown): boolean => isText(pattern) && (allowed === "unchecked" || isPattern(pattern));
   if (!isObject(schema)) return ["must be a JSON Schema object"];
   if (!isShallowValue(schema, limits.depth)) return [`must not nest deeper than ${limits.depth}`];
   if (Buffer.byteLength(JSON.stringify(schema)) > limits.bytes)
@@ -81,7 +90,7 @@ export function checkSchema(schema: unknown): string[] {
       if (Object.hasOwn(refused, keyword)) faults.push(`${path ? `${path}.` : ""}${keyword} ${refused[keyword]}`);
       const keywordPath = path ? `${path}.${keyword}` : keyword;
       const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined;
-      if (rule && !rule[0](value)) faults.push(`${keywordPath} ${rule[1]}`);
+      if (rule && !(keyword === "pattern" ? mayRun : rule[0])(value)) faults.push(`${keywordPath} ${rule[1]}`);
       else if (keyword === "$ref") references.push([keywordPath, value]);
       else if (keyword === "$id" && (node !== schema || !isText(value) || (value as string).includes("#")))
         faults.push(`${keywordPath} must be an address without #, at the top`);
@@ -96,7 +105,7 @@ export function checkSchema(schema: unknown): string[] {
   const visitAll = (value: unknown, path: string, fits: boolean, patterns = false): void => {
     if (!fits) return void faults.push(`${path} must hold schemas`);
     for (const [name, inner] of Object.entries(value as object)) {
-      if (patterns && !isSafePattern(name)) faults.push(`${path} has a name that is no short regular expression`);
+      if (patterns && !mayRun(name)) faults.push(`${path} has a name that is no short regular expression`);
       visit(inner, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`);
     }
   };
@@ -135,7 +144,8 @@ interface ValueFault {
  * Returns the faults of a value against a schema that {@link checkSchema} passed: `path` as `items[0].name`, empty for
  * the value itself.
  */
-export function validateAgainst(schema: Record<string, unknown>, value: unknown): ValueFault[] {
+export function validateAgainst(whole: Record<string, unknown>, value: unknown): ValueFault[] {
+  const schema = relaxedSchema(whole);
   const excess = schemaCostExcess(schema, value);
   if (excess) return [{ path: dotted(excess.path), message: excess.message, unchecked: true }];
   const isExact = holdsExactNumber(value) || holdsExactNumber(schema);

@@ -40,7 +40,8 @@ export function noteDecisions(
   for (const event of events) {
     const call = "tool_call_id" in event ? state.calls.find(({ id }) => id === event.tool_call_id) : undefined;
     if (!call) continue;
-    if (event.type === "tool.decided") note("tool_call.approved", call, event.arguments ?? undefined);
+    if (event.type === "tool.decided" && event.decision === "approve")
+      note("tool_call.approved", call, event.arguments ?? undefined);
     if (event.type !== "tool.completed") continue;
     if (event.status === "rejected") note("tool_call.rejected", call);
     else if (call.needs === "reconcile") note("tool_call.resolved", call);

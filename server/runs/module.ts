@@ -127,6 +127,10 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, l
       files.outputs.keep(run_id, file_id, content);
       return null;
     },
+    tools_changed(_, { tool_id }) {
+      tools.store.noteChanged(tool_id);
+      return null;
+    },
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
     made_file: (head, { reference }) => files.store.madeBy(head, head.run_id, reference),
@@ -185,6 +189,12 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, l
     gate,
     orphanedRuns: lost,
     onEarlyMessages: db.write.leaving,
+    // The question is void. The user's answer may have come first: then this one is refused.
+    onGaveUp(runId, tool_call_id) {
+      const head = journal.head(runId);
+      const answer = { tool_call_id, elicitation: { action: "cancel" as const } };
+      if (head) service.submit(head, runId, [answer]).catch((error) => log.info("question was answered", { error }));
+    },
   });
   const toolTries = createToolTests({
     db,

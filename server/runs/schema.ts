@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
-import { decisions, disconnectPolicies, replayAgents, replayModes } from "../domain/run-event.ts";
+import { decisions, disconnectPolicies, elicitationActions, replayAgents, replayModes } from "../domain/run-event.ts";
 import {
   AgentOverrides,
   AgentReference,
@@ -94,6 +94,28 @@ export const SubmitToolOutputs = closedObject({
             Type.Optional(Type.String({ maxLength: 2000 })),
           ),
           arguments: about("Other arguments than the model's, with `approve`.", Type.Optional(JsonObject)),
+          elicitation: about(
+            "The answer to the question that the call's MCP server asks.",
+            Type.Optional(
+              named(
+                "ElicitationAnswer",
+                closedObject({
+                  id: about(
+                    "The question. Default: the one that the call asks now.",
+                    Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+                  ),
+                  action: about(
+                    "Whether the user accepts, declines or dismisses the question.",
+                    oneOf(elicitationActions),
+                  ),
+                  content: about(
+                    "What the user filled in, as `requested_schema` asks; with `accept` of a form only.",
+                    Type.Optional(JsonObject),
+                  ),
+                }),
+              ),
+            ),
+          ),
         }),
       ),
       { minItems: 1, maxItems: limits.tools_per_agent },

@@ -5,9 +5,12 @@ import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/proto
 import {
   CallToolRequestSchema,
   CreateMessageResultSchema,
+  type ElicitRequest,
+  ElicitResultSchema,
   ListToolsRequestSchema,
   type ServerNotification,
   type ServerRequest,
+  UrlElicitationRequiredError,
 } from "@modelcontextprotocol/sdk/types.js";
 
 type Args = Record<string, unknown>;
@@ -20,6 +23,12 @@ const numbers = {
   properties: { a: { type: "number" }, b: { type: "number" } },
   required: ["a", "b"],
   additionalProperties: false,
+};
+
+const nameSchema = {
+  type: "object" as const,
+  properties: { name: { type: "string" as const, title: "Name", minLength: 1 } },
+  required: ["name"],
 };
 
 /** Internal state of the server that tests observe. */
@@ -39,7 +48,10 @@ const newSeen = (): Seen => ({
 
 /** Server on the official SDK: two pages of tools, one for each kind of answer. */
 function createTools(seen: Seen): Server {
-  const server = new Server({ name: "tests", version: "1" }, { capabilities: { tools: {}, logging: {} } });
+  const server = new Server(
+    { name: "tests", version: "1" },
+    { capabilities: { tools: { listChanged: true }, logging: {} } },
+  );
   let count = 0;
   const run: Record<string, (args: Args, extra: Extra) => Promise<object> | object> = {
     add: ({ a, b }) => ({ ...text(String(Number(a) + Number(b))), structuredContent: { sum: Number(a) + Number(b) } }),
@@ -63,6 +75,41 @@ function createTools(seen: Seen): Server {
     environment: () => text(Object.keys(process.env).sort().join(" ")),
     pid: () => text(String(process.pid)),
     die: () => process.exit(1),
+    elicit: async (args, { sendRequest }) => {
+      const { message = "Who are you?", requestedSchema = nameSchema, timeout = 60_000, ...more } = args;
+      const params = { message, ...(more.mode !== "url" && { requestedSchema }), ...more } as ElicitRequest["params"];
+      const answer = await sendRequest({ method: "elicitation/create", params }, ElicitResultSchema, {
+        timeout: Number(timeout),
+      });
+      return text(JSON.stringify(answer));
+    },
+    elicit_twice: async (_, { sendRequest }) => {
+      const answers: string[] = [];
+      for (const message of ["First?", "Second?"]) {
+        const params = { message, requestedSchema: nameSchema };
+        const { content } = await sendRequest({ method: "elicitation/create", params }, ElicitResultSchema);
+        answers.push(String(content?.name));
+      }
+      return text(answers.join(" "));
+    },
+    sign_in: () => {
+      if (++count > 1) return text("signed in");
+      const url = "https://example.com/sign-in";
+      throw new UrlElicitationRequiredError([{ mode: "url", elicitationId: "1", message: "Sign in.", url }]);
+    },
+    progress: async ({ steps, step_ms }, { sendNotification, _meta }) => {
+      for (let progress = 1; progress <= Number(steps); progress++) {
+        await Bun.sleep(Number(step_ms));
+        const params = { progressToken: _meta!.progressToken!, progress, total: Number(steps), message: "Working" };
+        await sendNotification({ method: "notifications/progress", params });
+      }
+      return text("done");
+    },
+    change_list: async (_, { sendNotification }) => {
+      await sendNotification({ method: "notifications/tools/list_changed" });
+      return text("changed");
+    },
+    capabilities: () => text(JSON.stringify(server.getClientCapabilities())),
     ask: async (_, { sendRequest }) => {
       const params = {
         messages: [{ role: "user" as const, content: { type: "text" as const, text: "?" } }],

@@ -137,12 +137,13 @@ export const frames = {
       tool_id: asked.tool_id,
       type: t.about("Its type.", t.text),
       needs: asked.needs,
+      elicitation: asked.elicitation,
       step_index: StepIndex,
     }),
   ),
   "tool.decided": t.about(
-    "A person decided on a tool call.",
-    data(from("tool.decided", "tool_call_id", "decision", "reason", "needs")),
+    "A person decided on a tool call, or answered a question of its MCP server.",
+    data(from("tool.decided", "tool_call_id", "decision", "reason", "elicitation", "needs")),
   ),
   "tool.authorized": t.about("The user consented to the use of an account. The call is made now.", data(call)),
   "tool.completed": t.about(

@@ -83,12 +83,13 @@ function wire(id: string, event: RunEvent, link: AuthorizationLink | undefined):
       return [event.type, { step_index, type: step_type, status, latency_ms, usage: answer?.usage ?? null, error }];
     }
     case "tool.requested": {
-      const { tool, arguments: args, id: tool_call_id, tool_id, type, needs, step_index } = event.call;
-      return [event.type, { tool, args, tool_call_id, tool_id, type, needs, step_index }];
+      const { tool, arguments: args, id: tool_call_id, tool_id, type, needs, elicitation, step_index } = event.call;
+      const question = elicitation && { elicitation };
+      return [event.type, { tool, args, tool_call_id, tool_id, type, needs, ...question, step_index }];
     }
     case "tool.decided": {
-      const { tool_call_id, decision, reason, needs } = event;
-      return [event.type, { tool_call_id, decision, reason, needs }];
+      const { tool_call_id, decision, reason, elicitation, needs } = event;
+      return [event.type, { tool_call_id, decision, reason, ...(elicitation && { elicitation }), needs }];
     }
     case "tool.authorized":
       return [event.type, { tool_call_id: event.tool_call_id }];

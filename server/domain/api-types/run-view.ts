@@ -1,4 +1,4 @@
-import type { RunError, RunUsage } from "../run-event.ts";
+import type { Elicitation, RunError, RunUsage } from "../run-event.ts";
 import type { RunStatus } from "../run-state.ts";
 import type { FrameData, RunFrame } from "./events.ts";
 
@@ -24,6 +24,8 @@ export interface ToolPart {
   type: string;
   args: unknown;
   needs: string | null;
+  /** The question that it asks the user. */
+  elicitation?: Elicitation;
   state: "running" | "waiting" | "completed" | "failed" | "ended";
   status: string | null;
   result: unknown;
@@ -213,7 +215,10 @@ function discard(view: RunView, data: DataOf<"step.restarted">): void {
   if (isKnown) view.parts.push(newText(data));
 }
 
-function requestTool(view: RunView, { tool_call_id: id, tool, type, args, needs }: DataOf<"tool.requested">): void {
+function requestTool(
+  view: RunView,
+  { tool_call_id: id, tool, type, args, needs, elicitation }: DataOf<"tool.requested">,
+): void {
   const state = needs ? "waiting" : "running";
   const part: ToolPart = {
     kind: "tool",
@@ -223,6 +228,7 @@ function requestTool(view: RunView, { tool_call_id: id, tool, type, args, needs 
     type,
     args,
     needs,
+    ...(elicitation && { elicitation }),
     state,
     status: null,
     result: undefined,

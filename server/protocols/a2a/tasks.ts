@@ -1,4 +1,4 @@
-import type { RequiredActionObject } from "../../domain/required-action.ts";
+import type { RequiredActionObject, RequiredCallObject } from "../../domain/required-action.ts";
 import type { RunStatus } from "../../domain/run-state.ts";
 import { isObject } from "../../lib/json.ts";
 import { A2aError } from "./errors.ts";
@@ -94,6 +94,7 @@ const asks = {
   output: "the output of",
   reconcile: "word of what became of",
   authorization: "a consent for",
+  elicitation: "an answer to the question of",
 };
 
 /** Returns the pending calls and consents as text for people and as data for programs. */
@@ -101,13 +102,14 @@ export function questionParts({
   submit_tool_outputs: { tool_calls },
   authorizations = [],
 }: RequiredActionObject): Part[] {
-  const texts = tool_calls.map(({ name, needs }) => `This task waits for ${asks[needs]} "${name}".`);
+  const texts = tool_calls.map(textOfCall);
   const consents = authorizations.map(consentText);
-  const waitingCalls = tool_calls.map(({ tool_call_id, name, arguments: args, needs }) => ({
+  const waitingCalls = tool_calls.map(({ tool_call_id, name, arguments: args, needs, elicitation }) => ({
     tool_call_id,
     name,
     arguments: args,
     needs,
+    ...(elicitation && { elicitation }),
   }));
   const asked = authorizations.map(({ name, url, expires_at }) => ({ name, url, expires_at }));
   return [
@@ -118,6 +120,9 @@ export function questionParts({
 
 const consentText = ({ name, url }: { name: string; url: string | null }): string =>
   `This task waits for the user's consent to use "${name}"${url === null ? "." : `: ${url}`}`;
+
+const textOfCall = ({ name, needs, elicitation }: RequiredCallObject): string =>
+  `This task waits for ${asks[needs]} "${name}"${elicitation ? `: ${elicitation.message}` : "."}`;
 
 const artifactId = "output";
 
@@ -186,6 +191,7 @@ export function outputsOf(
   const [call, ...others] = tool_calls;
   if (!call || others.length > 0) throw invalid("Several calls wait: send data with tool_outputs.");
   if (call.needs === "output") return [{ tool_call_id: call.tool_call_id, output: text }];
+  if (call.needs === "elicitation") throw invalid("A question waits: send data with tool_outputs and its elicitation.");
   const decision = text.trim().toLowerCase();
   if (decision !== "approve" && decision !== "reject")
     throw invalid("Say approve or reject, or send data with tool_outputs.");

@@ -319,12 +319,14 @@ const fault = (code: string, message: string): string => line({ type: "RUN_ERROR
 
 const custom = (name: string, value: object): string => line({ type: "CUSTOM", name: `runnel.${name}`, value });
 
-const interruptOf = (runId: string, { tool_call_id, name, needs, expires_at }: RequiredCallObject) => ({
-  id: interruptId(runId, tool_call_id),
+const interruptOf = (runId: string, { tool_call_id, name, needs, elicitation, expires_at }: RequiredCallObject) => ({
+  id: elicitation ? `${interruptId(runId, tool_call_id)}/${elicitation.id}` : interruptId(runId, tool_call_id),
   toolCallId: tool_call_id,
-  responseSchema: decisionSchema,
+  responseSchema: elicitation ? (elicitation.requested_schema ?? { type: "object" }) : decisionSchema,
   expiresAt: expires_at,
-  ...(needs === "approval"
-    ? { reason: "tool_approval", message: `Shall ${name} be called?` }
-    : { reason: "outcome_unknown", message: `Whether ${name} was done is not known. Shall it be done (again)?` }),
+  ...(elicitation
+    ? { reason: "elicitation", message: [elicitation.message, elicitation.url].filter(Boolean).join("\n") }
+    : needs === "approval"
+      ? { reason: "tool_approval", message: `Shall ${name} be called?` }
+      : { reason: "outcome_unknown", message: `Whether ${name} was done is not known. Shall it be done (again)?` }),
 });

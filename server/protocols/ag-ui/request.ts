@@ -5,7 +5,7 @@ import { limits } from "../../domain/limits.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { JsonObject, Subject } from "../../http/schemas.ts";
-import { parsedJson } from "../../lib/json.ts";
+import { isObject, parsedJson } from "../../lib/json.ts";
 import { open } from "../../lib/schema.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 
@@ -158,8 +158,16 @@ function decisionOf(
   index: number,
 ): CallAnswers["answers"][number] {
   const place = `resume[${index}]`;
-  const [run_id, tool_call_id] = interruptId.split("/");
+  const [run_id, tool_call_id, question] = interruptId.split("/");
   if (!run_id || !tool_call_id) throw invalid(`${place}.interruptId`, "Expected the id of an interrupt.");
+  if (question) {
+    const isClosed = status === "cancelled";
+    if (!isClosed && payload !== undefined && !isObject(payload))
+      throw invalid(`${place}.payload`, "Expected an object, as responseSchema asks.");
+    const content = isObject(payload) && Object.keys(payload).length > 0 && { content: payload };
+    const elicitation = isClosed ? { action: "cancel" as const } : { action: "accept" as const, ...content };
+    return { tool_call_id, run_id, place: `${place}.interruptId`, elicitation: { id: question, ...elicitation } };
+  }
   const decisionBody =
     typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>) : { approved: payload };
   const { approved, reason } = status === "cancelled" ? { approved: false, reason: undefined } : decisionBody;

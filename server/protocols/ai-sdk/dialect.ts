@@ -104,6 +104,10 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
     if (call.needs === "output") return announceTool(call, false);
     const announced = announcedTools.has(call.tool_call_id) ? "" : announceTool(call, true);
     const toolCallId = call.tool_call_id;
+    if (call.elicitation) {
+      const { id, ...question } = call.elicitation;
+      return announced + line({ type: "data-elicitation", id, data: { tool_call_id: call.tool_call_id, ...question } });
+    }
     const doubt = call.needs === "reconcile" && {
       reason: "Whether the call was done is not known. Shall it be done (again)?",
     };

@@ -118,6 +118,7 @@ const words = {
   output: "the output of",
   reconcile: "word of what became of",
   authorization: "a consent for",
+  elicitation: "an answer to the question of",
 };
 
 const textOf = (text: string) => ({ type: "text" as const, text });

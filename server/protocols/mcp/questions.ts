@@ -26,7 +26,12 @@ const output = {
 };
 
 /** Returns the question for a pending call, or null if no form can settle it. */
-export function questionOf({ name, arguments: args, needs }: RequiredCallObject): Params | null {
+export function questionOf({ name, arguments: args, needs, elicitation }: RequiredCallObject): Params | null {
+  // The question of another MCP server is passed on as it is. The client has declared no more than forms.
+  if (needs === "elicitation")
+    return elicitation?.requested_schema
+      ? { message: elicitation.message, requestedSchema: elicitation.requested_schema }
+      : null;
   if (needs === "reconcile" || needs === "authorization") return null;
   const message = `${texts[needs](name)}\n${JSON.stringify(args, null, 2)}`;
   return { message, requestedSchema: needs === "approval" ? decision : output };
@@ -38,6 +43,10 @@ export function outputOf(
   result: Params | null,
 ): ToolOutput {
   const content = (result?.action === "accept" ? result.content : null) as Params | null;
+  if (needs === "elicitation") {
+    const action = result?.action === "accept" || result?.action === "decline" ? result.action : "cancel";
+    return { tool_call_id, elicitation: { action, ...(content && { content }) } };
+  }
   const declined = result === null ? "The client could not ask." : "The user did not answer.";
   if (needs === "approval") {
     const isApproved = content?.decision === "approve";

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { z } from "zod";
 import { newId } from "../../domain/ids.ts";
 import type { ScriptEntry } from "../../domain/model-call.ts";
 import { createEgress } from "../../lib/egress.ts";
@@ -56,6 +57,25 @@ test.each(["run", "read"])(
     expect((await ask(`/openai/v1/models/${other}`)).status).toBe(404);
   },
 );
+
+test("schemas of zod 4 are taken as tools and as the form of an answer, whatever patterns they have", async () => {
+  const schema = z.toJSONSchema(z.object({ mail: z.email(), at: z.iso.datetime(), own: z.string().regex(/^(a+)+$/) }));
+  const call = { name: "send", arguments: { mail: "a@example.com", at: "2026-01-01T00:00:00Z", own: "b" } };
+  const model = await newAgent([{ tool_calls: [call] }, { text: JSON.stringify(call.arguments) }]);
+  const tools = [{ type: "function", function: { name: "send", parameters: schema } }];
+  const asked = await client.post(at, { model, messages: hello, tools });
+  expect([asked.status, asked.body.choices?.[0].message.tool_calls?.[0].function.name]).toEqual([200, "send"]);
+  const json = await newAgent([{ text: JSON.stringify(call.arguments) }]);
+  const response_format = { type: "json_schema", json_schema: { name: "x", schema, strict: true } };
+  const formed = await client.post(at, { model: json, messages: hello, response_format });
+  expect([formed.status, formed.body.choices?.[0].message.content]).toEqual([200, JSON.stringify(call.arguments)]);
+  const responses = await client.post("/openai/v1/responses", {
+    model,
+    input: "Hello!",
+    tools: [{ type: "function", name: "send", parameters: schema, strict: true }],
+  });
+  expect(responses.status).toBe(200);
+});
 
 test("an agent is a model", async () => {
   const id = await newAgent(null);

@@ -138,10 +138,12 @@ export function checkAgent(
     if (Buffer.byteLength((input as AgentOverrides)[name] ?? "") > limits.instructions_bytes)
       faults.push(fault(`${prefix}${name}`, `Expected at most ${limits.instructions_bytes} bytes.`));
   if (output_schema)
-    for (const message of checkSchema(output_schema)) faults.push(fault(`${prefix}output_schema`, `${message}.`));
+    for (const message of checkSchema(output_schema, { patterns: "unchecked" }))
+      faults.push(fault(`${prefix}output_schema`, `${message}.`));
   const input_schema = "input_schema" in input ? input.input_schema : null;
   if (input_schema) {
-    for (const message of checkSchema(input_schema)) faults.push(fault(`${prefix}input_schema`, `${message}.`));
+    for (const message of checkSchema(input_schema, { patterns: "unchecked" }))
+      faults.push(fault(`${prefix}input_schema`, `${message}.`));
     if (input_schema.type !== "object") faults.push(fault(`${prefix}input_schema`, "Expected a schema of objects."));
   }
   const guardrails = ("guardrails" in input && input.guardrails) || [];

@@ -332,6 +332,17 @@ test("a run waits for a list only if it is older than five minutes, and several 
   expect(store.tools.refreshStale(store.scope, [id])).toBeUndefined();
 });
 
+test("a server that says that its list has changed is asked again by the next run, once", async () => {
+  await using store = await setUp();
+  const id = await store.serving("crm", ["old"]);
+  store.servers["https://crm/"] = async () => ({ tools: [tool("new")], skipped: [] });
+  expect(store.tools.refreshStale(store.scope, [id])).toBeUndefined();
+  store.tools.noteChanged(id);
+  await store.tools.refreshStale(store.scope, [id]);
+  expect(pinnedNames(store, store.scope, [id])).toEqual(["crm_new"]);
+  expect(store.tools.refreshStale(store.scope, [id])).toBeUndefined();
+});
+
 test("an unavailable server keeps its last list, and not every run waits for it", async () => {
   await using store = await setUp();
   const id = await store.serving("crm", ["old"]);

@@ -71,7 +71,7 @@ export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
 /** Snapshot of one tool of a server, with the server's settings. */
 export function mcpSnapshot(row: Row, definition: Definition, tool: McpTool, name: string): ToolSnapshot {
   const { server_url, timeout_ms, oauth_client_id } = requireSettings(definition.mcp);
-  const { description, parameters, idempotent } = tool;
+  const { description, parameters, idempotent, as_task, operation } = tool;
   return {
     ...baseOf(row, definition, { name, description, parameters }),
     type: "mcp",
@@ -80,6 +80,8 @@ export function mcpSnapshot(row: Row, definition: Definition, tool: McpTool, nam
     mcp: {
       server_url,
       tool: tool.name,
+      ...(as_task && { as_task }),
+      ...(operation && { operation }),
       timeout_ms,
       sealed: row.sealed,
       ...(oauth_client_id !== undefined && { oauth_client_id }),

@@ -113,6 +113,8 @@ export function createToolStore(options: ToolStoreOptions) {
        AND definition ->> '$.mcp.oauth_client_id' = ?`,
   );
   const refreshes = new Map<string, Promise<void>>();
+  /** Servers that said that their list is another one now. Ids are unique over projects. */
+  const changedLists = new Set<string>();
 
   const known = async (viewer: Viewer, type: ToolType): Promise<Known> => ({
     hasSecret: (name) => options.secrets.has(viewer, name),
@@ -399,6 +401,7 @@ export function createToolStore(options: ToolStoreOptions) {
   const relistIfPossible = (scope: Scope, id: string): Promise<void> => relist(scope, id).catch(() => {});
 
   function keep(row: Row, listing: Listing): void {
+    changedLists.delete(row.id);
     rows.update(row, row.id, { definition: { ...definitionOf(row), mcp: { ...serverOf(row), listing } } });
   }
 
@@ -418,7 +421,7 @@ export function createToolStore(options: ToolStoreOptions) {
     if (oauth_client_id !== undefined && options.oauth.isPerUser(scope, oauth_client_id)) return false;
     const { listed_at_ms, last_error } = listing;
     if (last_error && now() - last_error.at_ms < failed_ms) return false;
-    return listed_at_ms === null || now() - listed_at_ms > stale_ms;
+    return listed_at_ms === null || changedLists.has(id) || now() - listed_at_ms > stale_ms;
   }
 
   /** Refreshes once for concurrently starting runs. After a failure the list stays. */
@@ -473,6 +476,9 @@ export function createToolStore(options: ToolStoreOptions) {
         ? undefined
         : Promise.all(stale.map((id) => refreshOnce(scope, id))).then(() => undefined);
     },
+
+    /** Makes the next run read the list of this MCP server again. */
+    noteChanged: (id: string): void => void changedLists.add(id),
 
     /** The tool for a call outside of runs, even if disabled; `tool` names one of an MCP server's. */
     callable(scope: Scope, id: string, tool: string | undefined): ToolSnapshot {

@@ -163,13 +163,18 @@ export function readAgent(input: unknown): { agent: AgentSnapshot } | { path: st
 
 /** Applies our own agents' rules to patterns and schemas, because replays and forks compile them. */
 function rulesOf({ guardrails = [], tools, output_schema }: AgentSnapshot): { path: string; message: string }[] {
-  const schemas: [string, unknown][] = tools.flatMap(({ parameters, approval }, i) => [
-    [`tools.${i}.parameters`, parameters] as [string, unknown],
-    ...(typeof approval === "object" ? [[`tools.${i}.approval.when`, approval.when] as [string, unknown]] : []),
-  ]);
+  const schemas: [string, unknown][] = tools.map(({ parameters }, i) => [`tools.${i}.parameters`, parameters]);
   if (output_schema) schemas.push(["output_schema", output_schema]);
+  const conditions = tools.flatMap(({ approval }, i): [string, unknown][] =>
+    typeof approval === "object" ? [[`tools.${i}.approval.when`, approval.when]] : [],
+  );
+  const faultsOf = (list: readonly [string, unknown][], patterns: "safe" | "unchecked") =>
+    list.flatMap(([path, schema]) =>
+      checkSchema(schema, { patterns }).map((message) => ({ path, message: `${message}.` })),
+    );
   return [
     ...checkGuardrails(guardrails).map(({ param, message }) => ({ path: param ?? "guardrails", message })),
-    ...schemas.flatMap(([path, schema]) => checkSchema(schema).map((message) => ({ path, message: `${message}.` }))),
+    ...faultsOf(schemas, "unchecked"),
+    ...faultsOf(conditions, "safe"),
   ];
 }

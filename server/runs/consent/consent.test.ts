@@ -269,7 +269,7 @@ test("a browser gets the address of its own user only", async () => {
     agent_id: agent.id,
     user_id: "ada",
     scopes: ["run", "read", "submit"],
-    expires_in: 600,
+    expires_in_seconds: 600,
   });
   const shown = await world.app.send("GET", `/v1/runs/${run.id}`, undefined, {
     authorization: `Bearer ${token.token}`,

@@ -66,6 +66,8 @@ interface PoolOptions {
   orphanedRuns: OrphanedRuns;
   /** True if model calls of a scope must reserve a share of the daily budget. */
   hasDayBudget?(scope: Scope): boolean;
+  /** Called when a call that waits for the user's answer is over, because its server has given up. */
+  onGaveUp?(runId: string, toolCallId: string): void;
   /** Slots of connections with limited concurrency. */
   places?: Pick<ModelPlaces, "free" | "leave">;
   /** Circuit breakers of the models. */
@@ -99,6 +101,8 @@ export class Pool {
   readonly #drives = new Map<string, Drive>();
   /** Runs to drive as soon as there is a thread and the gate admits them. */
   readonly #held = new Set<string>();
+  /** Workers in which runs that wait have open calls. */
+  readonly #keepers = new Map<string, WorkerThread>();
   readonly #workers: WorkerSupervisor;
   readonly #recovery: Recovery;
   readonly #draining: Draining;
@@ -159,6 +163,8 @@ export class Pool {
       this.#drop(runId);
       drive.thread.send({ do: "abort", drive: drive.id });
     }
+    this.#keepers.get(runId)?.send({ do: "forget", run_id: runId });
+    this.#keepers.delete(runId);
     this.#workers.free(runId);
   }
 
@@ -270,7 +276,8 @@ export class Pool {
     try {
       const { history, agent } = input ?? this.#readInput(head);
       const owner = nameOf(head);
-      const thread = this.#workers.choose(run_id, owner, this.#drives.values());
+      const thread = this.#keepers.get(run_id) ?? this.#workers.choose(run_id, owner, this.#drives.values());
+      this.#keepers.delete(run_id);
       const id = ++this.#count;
       const start = { drive: id, run_id, attempt, history, agent, ...prepare(head, agent, modelsIn(history)) };
       this.#drives.set(run_id, { id, head, owner, thread, slot: slots.take(head) });
@@ -294,7 +301,10 @@ export class Pool {
     else if (message.do === "generated") watches.generated(message.run_id, message.anchor, message.length);
     else if (message.do === "append") void this.#append(message, thread);
     else if (message.do === "ask") void this.#answer(message, thread);
-    else if (message.do === "left") this.#onLoopExit(message);
+    else if (message.do === "left") {
+      if (message.keeps) this.#keep(message.run_id, thread);
+      this.#onLoopExit(message);
+    } else if (message.do === "gave_up") this.#options.onGaveUp?.(message.run_id, message.tool_call_id);
     else if (message.do === "free_place") places?.free(message.place);
     else if (message.do === "model_result") breakers?.report(message.run_id, message.model, message.result);
     else if (message.do === "refusals")
@@ -303,6 +313,13 @@ export class Pool {
         // A full disk must not disturb the calls: the next process learns them again.
         .catch(() => {});
     else if (message.do === "warn") log.warn(message.message, message.fields);
+  }
+
+  /** Remembers the worker of a run that waits, unless the run has ended meanwhile. */
+  #keep(runId: string, thread: WorkerThread): void {
+    const head = this.#options.journal.head(runId);
+    if (head && !isOver(head.status)) this.#keepers.set(runId, thread);
+    else thread.send({ do: "forget", run_id: runId });
   }
 
   async #append(message: Message<"append">, thread: WorkerThread): Promise<void> {
@@ -366,6 +383,7 @@ export class Pool {
   /** Drops a worker's runs. The returned function recovers them once the worker is replaced. */
   #onWorkerExit(exited: WorkerThread): () => void {
     const { journal, orphanedRuns } = this.#options;
+    for (const [id, thread] of this.#keepers) if (thread === exited) this.#keepers.delete(id);
     const runIds = [...this.#drives.values()].filter(({ thread }) => thread === exited).map(({ head }) => head.run_id);
     // A run that requires action does not need its thread.
     const orphaned = runIds.filter((id) => journal.head(id)?.status === "in_progress");

@@ -19,6 +19,7 @@ import type { LeaseGuard } from "./lease-guard.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { RunPorts } from "./run-context.ts";
 import type { ToolContext } from "./tools/context.ts";
+import type { OpenCalls } from "./tools/open-calls.ts";
 import { runTool } from "./tools/runners.ts";
 import { createHidden } from "./tools/secret-texts.ts";
 
@@ -27,6 +28,9 @@ export interface Adapters {
   model(start: RunStart): Promise<Model> | Model;
   tools(start: ToolStart, ask: Ask): RunTools;
 }
+
+/** Stands for the id of a run where a tool is called outside of one. */
+export const noRun = "none";
 
 /** Fields of a run's start that tools need. */
 export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egress"> & {
@@ -37,7 +41,15 @@ export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egres
 };
 
 /** The tools of one run, closed when it ends. */
-export type RunTools = Pick<RunPorts, "runTool" | "keepFile"> & { close(): void };
+export type RunTools = Pick<RunPorts, "runTool" | "keepFile"> & {
+  close(): void;
+  /** True while a call waits for the user: the tools stay open while the run waits. */
+  isWaiting?(): boolean;
+  /** Goes on with a run that has waited. */
+  resume?(ask: Ask): void;
+  /** Calls back when an open call is over before the user has answered. */
+  onOver?(listener: (tool_call_id: string) => void): void;
+};
 
 interface World {
   now: () => number;
@@ -59,13 +71,22 @@ export function createAdapters(world: World): Adapters {
 
 /** Runs tools. Resources shared by all runs are created on first use. */
 function createTools({ now, warn, leading }: World): Adapters["tools"] {
-  const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { ...silentLog, warn }, leading });
+  const stdio = createStdioServers({
+    servers: readStdioServers(process.env),
+    log: { ...silentLog, warn },
+    leading,
+    elicits: true,
+  });
   const sandboxOf = createShared((level) => createSandbox({ level: () => level }));
   const readerOf = createShared((level) => createDocumentReader({ level: () => level, spares: 0 }));
 
-  return (start, ask) => {
+  return (start, firstAsk) => {
+    let current = firstAsk;
+    const ask: Ask = (of, question) => current(of, question);
     const egress = createEgress(start.egress);
-    const mcp = createMcpClient({ egress, stdio });
+    const isRun = start.run_id !== noRun;
+    const mcp = createMcpClient({ egress, stdio, elicits: isRun });
+    const openCalls: OpenCalls = new Map();
     // Secrets of all tools and all earlier calls: a secret sent to one server may be echoed by another.
     const hidden = createHidden();
     const context: Omit<ToolContext, "recorded" | "standing"> = {
@@ -110,13 +131,24 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal, start.owner) },
       readDocument: async (order, signal) => (await readerOf(ask)).read(order, signal),
       mcp,
+      ...(isRun && { openCalls }),
       now,
     };
     return {
       keepFile: context.keepFile,
       runTool: (call, tool, signal, recorded, standing) =>
         runTool(call, tool, { ...context, recorded, standing }, signal),
-      close: () => void mcp.close(),
+      close() {
+        for (const call of openCalls.values()) call.abort();
+        void mcp.close();
+      },
+      isWaiting: () => openCalls.size > 0,
+      resume(ask) {
+        current = ask;
+      },
+      onOver(listener) {
+        for (const [id, { over }] of openCalls) void over.then(() => listener(id));
+      },
     };
   };
 }

@@ -103,6 +103,8 @@ export interface Asks {
     ask: { skill_id: string; version: number; path: string; start: number; length: number };
     answer: { content: string } | null;
   };
+  /** Says that the list of an MCP server's tools has changed: the next run reads it again. */
+  tools_changed: { ask: { tool_id: string }; answer: null };
   /** Returns this machine's sandbox level. */
   sandbox: { ask: object; answer: SandboxLevel };
   /** Takes a slot of a connection with limited concurrency; returns the slot's number, for its release. */
@@ -216,6 +218,8 @@ export type ToWorker =
   | { do: "try"; attempt: ToolTry }
   /** Aborts a start or a try, by its number. */
   | { do: "abort"; drive: number }
+  /** Closes what a run left open while it waits: it is over, or another worker goes on with it. */
+  | { do: "forget"; run_id: string }
   /** Ends the model call of a start, by the step that it makes: a message of the user came. */
   | { do: "interrupt"; drive: number; step_index: number }
   /** Liveness check. */
@@ -270,8 +274,13 @@ export type FromWorker =
   | { do: "warn"; message: string; fields: Record<string, unknown> }
   /** Result of a try; null with a `fault` for an internal error. Its requests use its number as run id. */
   | { do: "tried"; drive: number; outcome: TriedOutcome | null; fault: string | null }
-  /** The loop has ended without a final append: the run waits, is over, or (with a `fault`) met an internal error. */
-  | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
+  /**
+   * The loop has ended without a final append: the run waits, is over, or (with a `fault`) met an internal error.
+   * `keeps`: calls of the run are open in this worker, so it should go on here.
+   */
+  | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null; keeps?: true }
+  /** A call that waits for the user's answer is over: its server did not wait so long. */
+  | { do: "gave_up"; run_id: string; tool_call_id: string };
 
 /**
  * State of the loop that appends: it knows all requests to the run up to entry `after`. The first `facts` of its events

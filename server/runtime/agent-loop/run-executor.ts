@@ -33,6 +33,9 @@ interface RunExecutorOptions {
   adapters?: Adapters;
 }
 
+// Each has a connection to a server.
+const mostWaiting = 256;
+
 /** Ends loops that have left. One shared instance, because each new error captures a stack. */
 const over = new Superseded();
 
@@ -54,6 +57,8 @@ export function createRunExecutor(
   const aborts = new Map<number, AbortController>();
   const interruptions = new Map<number, Interruptions>();
   const requests = createPendingRequests(send);
+  /** Tools of runs that wait, with calls that are open. */
+  const waiting = new Map<string, RunTools>();
 
   function send(message: FromWorker): void {
     outlet.push(message);
@@ -69,6 +74,10 @@ export function createRunExecutor(
         break;
       case "abort":
         aborts.get(message.drive)?.abort();
+        break;
+      case "forget":
+        waiting.get(message.run_id)?.close();
+        waiting.delete(message.run_id);
         break;
       case "interrupt":
         interruptions.get(message.drive)?.of(message.step_index).abort();
@@ -104,7 +113,8 @@ export function createRunExecutor(
     abort.abort(over); // Cancels all work that this loop began.
     aborts.delete(drive);
     interruptions.delete(drive);
-    if (!hasLeft) send({ do: "left", drive, run_id, attempt, fault });
+    const keeps = waiting.has(run_id) && { keeps: true as const };
+    if (!hasLeft) send({ do: "left", drive, run_id, attempt, fault, ...keeps });
   }
 
   async function tryOut(attempt: ToolTry): Promise<void> {
@@ -130,7 +140,10 @@ export function createRunExecutor(
     const { run_id, attempt } = start;
     const ask: Ask = (of, question) => requests.wait(asking(run_id, attempt, of, question), signal);
     let { day_budget, model_trouble = false } = start;
-    let opened: RunTools | null = null; // Created lazily: most runs call no tool.
+    // Created lazily, because most runs call no tool; a run that has waited goes on with its open calls.
+    let opened: RunTools | null = waiting.get(run_id) ?? null;
+    waiting.delete(run_id);
+    opened?.resume?.(ask);
     const tools = (): RunTools => {
       opened ??= adapters.tools({ ...start, ...createdWith(start) }, ask);
       return opened;
@@ -170,7 +183,24 @@ export function createRunExecutor(
       ask,
       now,
     };
-    await runLoop(start, ports, signal).finally(() => opened?.close());
+    try {
+      await runLoop(start, ports, signal);
+      if (opened && !signal.aborted) keepOpen(run_id, opened);
+    } finally {
+      if (!waiting.has(run_id)) opened?.close();
+    }
+  }
+
+  /** Keeps tools with open calls until the run goes on. Beyond a number of runs, the oldest loses its calls. */
+  function keepOpen(run_id: string, tools: RunTools): void {
+    if (!tools.isWaiting?.()) return;
+    const [oldest] = waiting.size < mostWaiting ? [] : waiting;
+    oldest?.[1].close();
+    waiting.delete(oldest?.[0] ?? "");
+    waiting.set(run_id, tools);
+    tools.onOver?.((tool_call_id) => {
+      if (waiting.get(run_id) === tools) send({ do: "gave_up", run_id, tool_call_id });
+    });
   }
 
   async function inPlace<T>(connection: Connection, ask: Ask, call: () => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { toolText } from "../../domain/prompt.ts";
 import { replayResult } from "../../domain/replay-lookup.ts";
 import { requestAuthorization } from "../../domain/required-action.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
-import type { FileFacts } from "../../domain/run-event.ts";
+import type { Elicitation, FileFacts, Needs, ToolRequest } from "../../domain/run-event.ts";
 import { isOver, type OpenStep, type ToolCall } from "../../domain/run-state.ts";
 import { addChildRun } from "../../domain/usage.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -156,6 +156,7 @@ async function record(
     await turn.record({ type: "subagent.waiting", tool_call_id: call.id, calls: outcome.calls });
     return;
   }
+  if ("elicitation" in outcome) return void (await turn.record(askUser(call, outcome.elicitation)));
   const next = outcome.error && afterFailure(outcome.request, tool);
   if (next === "ask") return void (await turn.record(askAgain(call, "reconcile")));
   const isUnknown = next === "report";
@@ -209,11 +210,13 @@ async function settle(
 }
 
 /** Returns the event for a call that now requires action; it keeps its place and its arguments. */
-function askAgain(call: ToolCall, needs: "output" | "reconcile") {
+function askAgain(call: ToolCall, needs: Needs, more: Pick<ToolRequest, "elicitation"> = {}) {
   const { id, step_index, turn_index, tool_id, tool, type, arguments: args } = call;
-  const request = { id, step_index, turn_index, tool_id, tool, type, arguments: args, needs };
+  const request = { id, step_index, turn_index, tool_id, tool, type, arguments: args, needs, ...more };
   return { type: "tool.requested", call: request } as const;
 }
+
+const askUser = (call: ToolCall, elicitation: Elicitation) => askAgain(call, "elicitation", { elicitation });
 
 /** Result of a call during which the process died: its request may have been sent. */
 const cutShort = toolError("process_restarted", "The process ended while the tool was running.", 1, "sent");

@@ -3,7 +3,7 @@ import { newId } from "../../domain/ids.ts";
 import type { ToolCall } from "../../domain/run-state.ts";
 import { noUsage } from "../../domain/usage.ts";
 import type { Standing } from "../models/spend-guard.ts";
-import type { Adapters } from "./adapters.ts";
+import { type Adapters, noRun } from "./adapters.ts";
 import type { Ask, ToolTry, TriedOutcome } from "./messages.ts";
 import { toolError } from "./tools/tool-result.ts";
 import { truncateOutput } from "./truncate-output.ts";
@@ -15,13 +15,14 @@ export async function testTool(
   ask: Ask,
   signal: AbortSignal,
 ): Promise<TriedOutcome> {
-  const { runTool, keepFile, close } = tools({ owner, secrets, egress, run_id: "none", attempt: 1, file_ids: [] }, ask);
+  const { runTool, keepFile, close } = tools({ owner, secrets, egress, run_id: noRun, attempt: 1, file_ids: [] }, ask);
   const recorded = Promise.withResolvers<void>();
   try {
     const outcome = await runTool(callOf(tool, args), tool, signal, recorded.promise, () => nothing);
     if ("child" in outcome) throw new Error("A child run has no parent here.");
     if ("authorization" in outcome)
       return toolError("authorization_required", `The user has to allow the use of ${outcome.authorization.name}.`, 0);
+    if ("elicitation" in outcome) throw new Error("Outside of runs nobody can be asked.");
     return "later" in outcome ? outcome : await truncateOutput(outcome, tool, keepFile);
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -13,7 +13,7 @@ const schema = '{"type":"object","properties":{"number":{"type":"integer","maxim
 const answerTo = (body: string): string | null => {
   const [, id] = /"id":(\d+)/.exec(body) ?? [];
   if (id === undefined) return null;
-  const [, args] = /"arguments":(\{.*?\})\}/.exec(body) ?? [];
+  const [, args] = /"arguments":(\{.*?\})[,}]/.exec(body) ?? [];
   const started =
     '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"exact","version":"1"}}';
   const listed = `{"tools":[{"name":"echo","inputSchema":${schema}}]}`;

@@ -169,15 +169,80 @@ describe("an answer without end", () => {
 
   test("of large pages is left when all of them are too large", async () => {
     const tools = Array.from({ length: 30 }, (_, index) => tool(`t${index}`, { description: "x".repeat(50_000) }));
-    await using server = hostile(({ id }) => Response.json(result(id, { tools, nextCursor: "more" })));
+    await using server = hostile(({ id }) => Response.json(result(id, { tools, nextCursor: String(id) })));
     await expect(server.list()).rejects.toMatchObject({ code: "response_too_large" });
     expect(server.requests()).toBeLessThan(10);
   });
 
   test("of pages is left after a number of them", async () => {
-    await using server = hostile(({ id }) => Response.json(result(id, { tools: [tool("a")], nextCursor: "more" })));
+    await using server = hostile(({ id }) => Response.json(result(id, { tools: [tool("a")], nextCursor: String(id) })));
     await expect(server.list()).rejects.toMatchObject({ code: "mcp_protocol_error" });
     expect(server.requests()).toBeLessThan(50);
+  });
+});
+
+test.each<[string, number, Handler]>([
+  ["whose cursor never changes", 2, ({ id }) => Response.json(result(id, { tools: [tool("a")], nextCursor: "8" }))],
+  [
+    "whose cursors go round",
+    3,
+    ({ id, params }) => {
+      const nextCursor = params?.cursor === "1" ? "2" : "1";
+      return Response.json(result(id, { tools: [tool("a")], nextCursor }));
+    },
+  ],
+])("a list %s is read once", async (_, pages, handle) => {
+  await using server = hostile(handle);
+  expect(await server.list()).toMatchObject({ tools: [{ name: "a" }], skipped: [] });
+  expect(server.requests()).toBe(2 + pages);
+});
+
+describe("a session that the server does not know any more", () => {
+  const lost = (status: number, message: string): Handler & { calls(): number } => {
+    let calls = 0;
+    const handle: Handler = ({ id }) => {
+      if (++calls === 1) return new Response(message, { status });
+      return Response.json(result(id, { content: [{ type: "text", text: "done" }] }));
+    };
+    return Object.assign(handle, { calls: () => calls });
+  };
+  const withSession: Handler = ({ id }) =>
+    Response.json(
+      result(id, {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {} },
+        serverInfo: { name: "s", version: "1" },
+      }),
+      { headers: { "mcp-session-id": crypto.randomUUID() } },
+    );
+
+  test.each([
+    [404, '{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}'],
+    [404, ""],
+    [400, '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}'],
+    [400, '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}'],
+  ])("with status %d is replaced once: %s", async (status, message) => {
+    const handle = lost(status, message);
+    await using server = hostile(handle, withSession);
+    expect((await server.call()).text).toBe("done");
+    expect(handle.calls()).toBe(2);
+  });
+
+  test("is not replaced again and again", async () => {
+    let calls = 0;
+    await using server = hostile(() => {
+      calls++;
+      return new Response("Session not found", { status: 404 });
+    }, withSession);
+    await expect(server.call()).rejects.toMatchObject({ code: "mcp_unreachable" });
+    expect(calls).toBe(2);
+  });
+
+  test("is not assumed for another refusal: the call is not repeated", async () => {
+    const handle = lost(400, "The arguments are wrong.");
+    await using server = hostile(handle, withSession);
+    await expect(server.call()).rejects.toMatchObject({ code: "mcp_unreachable" });
+    expect(handle.calls()).toBe(1);
   });
 });
 

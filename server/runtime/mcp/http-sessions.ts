@@ -1,8 +1,17 @@
 import type { Egress } from "../../lib/egress.ts";
 import { createBoundedFetch } from "./bounded-fetch.ts";
-import { type McpLimits, withDeadline } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 import { type AuthorizationRefusal, McpFailure } from "./mcp-failure.ts";
-import { failureOf, openClient, type Work } from "./open-client.ts";
+import {
+  askUser,
+  failureOf,
+  type Operation,
+  openClient,
+  requestOptions,
+  responseTimeout,
+  type Work,
+} from "./open-client.ts";
+import type { Client } from "./sdk.ts";
 
 /** Address of a server, `https://…` or `stdio:<name>`, and the headers of every request to it. */
 export interface McpServer {
@@ -14,10 +23,12 @@ export interface McpServer {
 interface Session {
   id: string;
   version: string;
+  capabilities: ServerCapabilities;
   /** Request ids used so far: none may be repeated in a session. */
   ids: number;
 }
 
+type ServerCapabilities = NonNullable<ReturnType<Client["getServerCapabilities"]>>;
 type Transport = InstanceType<typeof import("./sdk.ts").StreamableHTTPClientTransport>;
 
 const startMs = 30_000;
@@ -25,22 +36,25 @@ const endMs = 5_000;
 // More than one exchange can need.
 const idsPerExchange = 100;
 
-/** Calls servers over Streamable HTTP, with one session for each server and set of headers. */
-export function createHttpSessions(egress: Egress) {
+/**
+ * Calls servers over Streamable HTTP, with one session for each server and set of headers. `elicits`: servers are told
+ * that users can be asked.
+ */
+export function createHttpSessions(egress: Egress, { elicits }: { elicits: boolean }) {
   const sessions = new Map<string, { server: McpServer; started: Promise<Session> }>();
   const farewells = new Set<Promise<unknown>>();
   const closing = new AbortController();
 
-  function perform<T>(server: McpServer, limits: McpLimits, work: Work<T>): Promise<T> {
-    return withDeadline(limits, async (signal) => {
+  function perform<T>(server: McpServer, operation: Operation, work: Work<T>): Promise<T> {
+    return withDeadline(operation, async (signal) => {
       const attempt = async (isSecond: boolean): Promise<T> => {
         const started = sessionOf(server);
         const session = await started;
         try {
-          return await exchange(server, session, { ...limits, signal }, work);
+          return await exchange(server, session, { ...operation, signal }, work);
         } catch (error) {
           // The server has lost the session, so it did not run the call.
-          if (isSecond || session.id === "" || !(await isNotFound(error))) throw await failureOf(error);
+          if (isSecond || session.id === "" || !(await isSessionLost(error))) throw await failureOf(error);
           forget(server, started);
           return attempt(true);
         }
@@ -54,9 +68,10 @@ export function createHttpSessions(egress: Egress) {
     if (known) return known.started;
     // Independent of this call's limits, because other calls wait for the same session.
     const limits = { timeout_ms: startMs, signal: closing.signal };
-    const started = exchange(server, null, limits, async (_client, _options, { sessionId, protocolVersion }) => ({
+    const started = exchange(server, null, limits, async (client, _options, { sessionId, protocolVersion }) => ({
       id: sessionId ?? "",
       version: protocolVersion!,
+      capabilities: client.getServerCapabilities() ?? {},
       ids: 0,
     })).catch(async (error) => {
       forget(server, started);
@@ -74,12 +89,12 @@ export function createHttpSessions(egress: Egress) {
   function exchange<T>(
     { url, headers }: McpServer,
     session: Session | null,
-    limits: McpLimits,
+    operation: Operation,
     work: (...args: [...Parameters<Work<T>>, Transport]) => Promise<T>,
   ): Promise<T> {
-    return withDeadline(limits, async (signal, fail) => {
+    return withDeadline(operation, async (signal, fail) => {
       const { StreamableHTTPClientTransport } = await import("./sdk.ts");
-      const { timeout_ms } = limits;
+      const timeout_ms = responseTimeout(operation);
       const connections = new AbortController();
       let refusal: AuthorizationRefusal | undefined;
       const refused = (found: AuthorizationRefusal) => {
@@ -93,7 +108,12 @@ export function createHttpSessions(egress: Egress) {
         reconnectionOptions: noReconnection,
       });
       if (session) session.ids += idsPerExchange;
-      const client = await openClient(session?.ids);
+      const client = await openClient({
+        firstId: session?.ids,
+        capabilities: session?.capabilities,
+        ...(elicits && { elicit: (question, until) => askUser(operation, question, until) }),
+        onListChanged: operation.hooks?.onListChanged,
+      });
       const leave = () => {
         void client.close();
         connections.abort();
@@ -101,13 +121,13 @@ export function createHttpSessions(egress: Egress) {
       // In a microtask, so that the SDK's client sends the cancellation first.
       signal.addEventListener("abort", () => queueMicrotask(leave));
       try {
-        await client.connect(transport, { timeout: timeout_ms });
+        await client.connect(transport, { timeout: operation.timeout_ms });
         if (session) transport.setProtocolVersion(session.version);
-        return await work(client, { signal, timeout: timeout_ms }, transport);
+        return await work(client, requestOptions(operation, signal), transport);
       } catch (error) {
         if (!refusal) throw error;
         const { code, message, request } = await failureOf(error);
-        throw new McpFailure(code, message, request, refusal);
+        throw new McpFailure(code, message, request, { refusal });
       } finally {
         leave();
       }
@@ -151,7 +171,12 @@ const noReconnection = {
   reconnectionDelayGrowFactor: 1,
 };
 
-async function isNotFound(error: unknown): Promise<boolean> {
+/**
+ * True if the server does not know the session any more. The specification says 404; servers that have restarted also
+ * answer 400 and speak of the session or of a missing initialization.
+ */
+async function isSessionLost(error: unknown): Promise<boolean> {
   const { StreamableHTTPError } = await import("./sdk.ts");
-  return error instanceof StreamableHTTPError && error.code === 404;
+  if (!(error instanceof StreamableHTTPError)) return false;
+  return error.code === 404 || (error.code === 400 && /session|initializ/i.test(error.message));
 }

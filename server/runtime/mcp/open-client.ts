@@ -1,7 +1,27 @@
 import { build } from "../../lib/build-info.ts";
 import { unansweredCode } from "./bounded-fetch.ts";
+import type { McpLimits } from "./deadline.ts";
+import { type Elicit, type McpQuestion, readQuestion, readRequiredQuestion, urlRequiredCode } from "./elicitation.ts";
 import { beginning, McpFailure } from "./mcp-failure.ts";
-import type { Client, jsonSchemaValidator, RequestOptions } from "./sdk.ts";
+import { plainText } from "./plain-text.ts";
+import type { Client, ElicitResult, jsonSchemaValidator, RequestOptions } from "./sdk.ts";
+
+/** Receivers of the messages of a server during a call. */
+export interface CallHooks {
+  elicit?: Elicit;
+  onProgress?(progress: McpProgress): void;
+  /** The server's list of tools is another one now. */
+  onListChanged?(): void;
+}
+
+/** Progress of a call, as its server reports it. */
+export interface McpProgress {
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+export type Operation = McpLimits & { hooks?: CallHooks };
 
 /** Work with a server's client; the options apply to each of its requests. */
 export type Work<T> = (client: Client, options: RequestOptions) => Promise<T>;
@@ -11,19 +31,70 @@ const unchecked: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
 
-/**
- * Opens a client without capabilities: the server's requests (sampling, elicitation, roots) are refused. Request ids
- * start at `firstId`.
- */
-export async function openClient(firstId = 0): Promise<Client> {
+interface ClientSetting {
+  /** First id of its requests. */
+  firstId?: number;
+  /** Capabilities of the server, as it declared them when its session began. */
+  capabilities?: ReturnType<Client["getServerCapabilities"]>;
+  /** Asks the user what the server asks; absent: the server is told that nobody can be asked. */
+  elicit?: Elicit;
+  onListChanged?(): void;
+}
+
+/** Opens a client. Other requests of the server (sampling, roots) are refused, because they are not declared. */
+export async function openClient({ firstId = 0, capabilities, elicit, onListChanged }: ClientSetting): Promise<Client> {
   const sdk = await import("./sdk.ts");
   const client = new sdk.Client(
     { name: "runnel", version: build.version },
-    { capabilities: {}, jsonSchemaValidator: unchecked },
+    { capabilities: elicit ? { elicitation: { form: {}, url: {} } } : {}, jsonSchemaValidator: unchecked },
   );
+  if (elicit)
+    client.setRequestHandler(sdk.ElicitRequestSchema, async ({ params }, { signal }) => {
+      const question = readQuestion(params);
+      if (typeof question === "string") throw new sdk.McpError(invalidParams, question);
+      return elicit(question, signal) as Promise<ElicitResult>;
+    });
+  if (onListChanged) client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onListChanged);
   // The SDK counts from 0 in each exchange: concurrent calls in one session would get each other's responses.
-  return Object.assign(client, { _requestMessageId: firstId });
+  return Object.assign(client, {
+    _requestMessageId: firstId,
+    ...(capabilities && { _serverCapabilities: capabilities }),
+  });
 }
+
+const invalidParams = -32_602;
+
+/** Asks the user of an operation. The time of the call stands meanwhile. */
+export async function askUser({ hooks, clock }: Operation, question: McpQuestion, signal?: AbortSignal) {
+  // Without a user the server gets the answer of one who closes the form.
+  if (!hooks?.elicit) return { action: "cancel" } as const;
+  const goOn = clock?.pause();
+  try {
+    return await hooks.elicit(question, signal);
+  } finally {
+    goOn?.();
+  }
+}
+
+// The longest that a timer takes. The deadline of the operation ends its requests before.
+const longest_ms = 2 ** 31 - 1;
+
+/** Returns the options of an operation's requests. */
+export function requestOptions({ timeout_ms, clock, hooks }: Operation, signal: AbortSignal): RequestOptions {
+  if (!clock) return { signal, timeout: timeout_ms };
+  const onprogress = ({ progress, total, message }: McpProgress) => {
+    clock.restart();
+    hooks?.onProgress?.({
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message: plainText(message).slice(0, 1000).toWellFormed() }),
+    });
+  };
+  return { signal, timeout: longest_ms, onprogress };
+}
+
+/** Returns the timeout of each HTTP response of an operation. */
+export const responseTimeout = ({ timeout_ms, clock }: Operation): number => (clock ? longest_ms : timeout_ms);
 
 /** Describes a failure in our words, with at most a short quote of the server. */
 export async function failureOf(error: unknown): Promise<McpFailure> {
@@ -32,7 +103,8 @@ export async function failureOf(error: unknown): Promise<McpFailure> {
   if (error instanceof McpError) {
     if (error.code === unansweredCode)
       return new McpFailure("mcp_protocol_error", "The server ended its answer without a result.", "sent");
-    return new McpFailure("mcp_error", beginning(`The server answered: ${error.message}`, 1000));
+    const question = error.code === urlRequiredCode ? readRequiredQuestion(error.data) : null;
+    return new McpFailure("mcp_error", beginning(`The server answered: ${error.message}`, 1000), "answered", { question });
   }
   if (error instanceof StreamableHTTPError && (error.code ?? 0) > 0) {
     const detail = error.message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, "").trim();

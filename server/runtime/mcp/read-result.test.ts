@@ -71,3 +71,15 @@ test("audio and files are stored up to a limit, and invalid base64 is left out",
   expect(text.split("\n").at(-1)).toBe("[image image/png, 3 bytes left out]");
   expect(Buffer.from(files![1]!.bytes).toString()).toBe("a,b\n");
 });
+
+test.each([
+  ["an empty object", {}],
+  ["an object of nothing", { result: null }],
+])("text beside %s is read", (_, structuredContent) => {
+  const content = [{ type: "text", text: "42 °C" }];
+  expect(readResult({ content, structuredContent })).toEqual({ text: "42 °C", isError: false });
+});
+
+test("an empty object without text is the result", () => {
+  expect(readResult({ content: [], structuredContent: {} })).toEqual({ structured: {}, text: "", isError: false });
+});

@@ -32,7 +32,10 @@ export function readResult({ content, structuredContent, isError }: Raw): McpRes
     return `[${kind}${mime_type && ` ${mime_type}`}, ${size}${file ? `, kept as ${file.name}` : " left out"}]`;
   };
   // If there is data, only it is passed on, because the content repeats the same images.
-  const structured = isObject(structuredContent) ? readable(unmaskedValue(structuredContent), note, 0) : undefined;
+  const structured =
+    isObject(structuredContent) && !saysNothing(structuredContent, content)
+      ? readable(unmaskedValue(structuredContent), note, 0)
+      : undefined;
   const parts = structured === undefined || isError === true ? shownParts(content, note) : shownParts(content, mention);
   return {
     ...(structured !== undefined && { structured }),
@@ -41,6 +44,10 @@ export function readResult({ content, structuredContent, isError }: Raw): McpRes
     ...(files.length > 0 && { files }),
   };
 }
+
+/** True for an empty object beside content: some servers fill the field in every result. */
+const saysNothing = (structured: Raw, content: unknown): boolean =>
+  Object.values(structured).every((value) => value === null) && Array.isArray(content) && content.length > 0;
 
 const mention = ({ kind }: Binary): string => `[${kind}]`;
 

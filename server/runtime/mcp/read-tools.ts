@@ -1,3 +1,4 @@
+import type { McpOperation } from "../../domain/agent-snapshot.ts";
 import type { JsonSchema } from "../../domain/model-call.ts";
 import { unmaskedValue } from "../../lib/exact-masks.ts";
 import { isObject } from "../../lib/json.ts";
@@ -14,6 +15,10 @@ export interface McpTool {
   parameters: JsonSchema;
   /** True if the server says that the tool is read-only or idempotent. */
   idempotent: boolean;
+  /** True if the server takes calls only as tasks. */
+  as_task?: true;
+  /** For tools that read the server's resources and prompts. */
+  operation?: McpOperation;
 }
 
 /** Tools of a server, and those that cannot be used. */
@@ -22,14 +27,14 @@ export interface McpListing {
   skipped: { name: string; reason: string }[];
 }
 
-const limits = { tools: 128, skipped: 32, description: 4096 };
+const limits = { tools: 128, name: 128, skipped: 32, description: 4096 };
 
 /**
  * Collects tools page by page; `read` returns false once the limit is reached. Tools that are not allowed are ignored.
  */
 export function createToolReader(allowed: readonly string[] | null) {
   const listing: McpListing = { tools: [], skipped: [] };
-  const names = new Set<string>();
+  const seen = new Map<unknown, string>();
 
   function skip(name: unknown, reason: string): void {
     const shown = beginning(plainText(String(name)), 64);
@@ -40,37 +45,45 @@ export function createToolReader(allowed: readonly string[] | null) {
     for (const item of page) {
       const tool: Raw = isObject(item) ? { ...item, inputSchema: unmaskedValue(item.inputSchema) } : {};
       if (allowed && !allowed.includes(tool.name as string)) continue;
+      const text = JSON.stringify(tool);
+      // Some servers ignore cursors and list the same page again.
+      if (seen.get(tool.name) === text) continue;
       if (listing.tools.length === limits.tools) {
         skip(tool.name, `The server has more than ${limits.tools} tools.`);
         return false;
       }
-      const reason = faultOf(tool, names);
+      const reason = seen.has(tool.name) ? "The server has two tools of this name." : faultOf(tool);
       if (reason) skip(tool.name, reason);
       else listing.tools.push(readTool(tool));
-      names.add(tool.name as string);
+      if (!seen.has(tool.name)) seen.set(tool.name, text);
     }
     return true;
   }
 
-  return { listing, read };
+  /** Adds a tool that reads resources or prompts, unless the server has one of its name. */
+  function add(tool: McpTool): void {
+    if (seen.has(tool.name) || listing.tools.length === limits.tools) return;
+    if (allowed?.includes(tool.name) ?? true) listing.tools.push(tool);
+  }
+
+  return { listing, read, add };
 }
 
 type Raw = Record<string, unknown>;
 
-function faultOf({ name, inputSchema, execution }: Raw, names: ReadonlySet<string>): string | null {
-  // Providers accept no other names.
-  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
-    return "Its name is none of up to 64 letters, digits, _ and -.";
-  if (names.has(name)) return "The server has two tools of this name.";
-  if (isObject(execution) && execution.taskSupport === "required")
-    return "It can only be called as a task of the server, which runnel does not ask for.";
+function faultOf({ name, inputSchema }: Raw): string | null {
+  if (typeof name !== "string" || !isName(name)) return `Its name is none of up to ${limits.name} visible characters.`;
   if (!isObject(inputSchema) || (inputSchema.type ?? "object") !== "object") return "Its arguments are no object.";
-  const [fault = null] = checkSchema(inputSchema);
+  const [fault = null] = checkSchema(inputSchema, { patterns: "unchecked" });
   if (fault) return beginning(`Its arguments cannot be checked: the schema's ${plainText(fault)}.`, 300);
   return jsonFault(inputSchema);
 }
 
-function readTool({ name, title, description, inputSchema, annotations }: Raw): McpTool {
+/** Models get a name of letters, digits, _ and - in its place; the server is called by its own. */
+const isName = (name: string): boolean =>
+  name.length <= limits.name && name.trim() !== "" && name === plainText(name) && !/[\n\t]/.test(name);
+
+function readTool({ name, title, description, inputSchema, annotations, execution }: Raw): McpTool {
   const hints = isObject(annotations) ? annotations : {};
   const descriptionText = [description, title].find((text) => typeof text === "string" && text !== "");
   return {
@@ -78,6 +91,7 @@ function readTool({ name, title, description, inputSchema, annotations }: Raw): 
     description: cut(plainText((descriptionText as string | undefined) ?? ""), limits.description),
     parameters: { type: "object", ...(inputSchema as JsonSchema) },
     idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
+    ...(isObject(execution) && execution.taskSupport === "required" && { as_task: true }),
   };
 }
 

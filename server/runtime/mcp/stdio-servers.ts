@@ -4,15 +4,17 @@ import type { Log } from "../../lib/log.ts";
 import { maskSecrets } from "../../lib/redact.ts";
 import { describeSpawnError, spawnWithRetry } from "../../lib/spawn-with-retry.ts";
 import { exactFields } from "./bounded-fetch.ts";
-import { type McpLimits, withDeadline } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 import { McpFailure } from "./mcp-failure.ts";
-import { failureOf, openClient, type Work } from "./open-client.ts";
+import { askUser, failureOf, type Operation, openClient, requestOptions, type Work } from "./open-client.ts";
 import { plainText } from "./plain-text.ts";
 import type { Client } from "./sdk.ts";
 import type { StdioServer } from "./stdio-config.ts";
 
 interface Running {
   client: Client;
+  /** Its calls that are open. */
+  operations: Set<Operation>;
   /** Rejects when the process has exited. */
   gone: Promise<never>;
   /** True once it has exited, slightly before {@link gone} rejects with the reason. */
@@ -26,6 +28,8 @@ interface Setting {
   idle_ms?: number;
   /** Resolves once this node holds its lease, because a program may have side effects. */
   leading?(signal: AbortSignal): Promise<void>;
+  /** Servers are told that users can be asked. */
+  elicits?: boolean;
 }
 
 /** Returns the last lines of a program's stderr, as the end of a message. */
@@ -40,23 +44,34 @@ const stderrBytes = 16_384;
 const lastWords = { heard: 16_384, lines: 5, characters: 1000, wait_ms: 500 };
 
 /** Runs the operator's programs: each is started on first use and restarted after it exits. */
-export function createStdioServers({ servers, log, idle_ms = 300_000, leading = async () => {} }: Setting) {
+export function createStdioServers({
+  servers,
+  log,
+  idle_ms = 300_000,
+  leading = async () => {},
+  elicits = false,
+}: Setting) {
   const running = new Map<string, Promise<Running>>();
   const users = new Map<string, number>();
   const timers = new Map<string, Timer>();
   const closing = new AbortController();
 
-  function perform<T>(name: string, limits: McpLimits, work: Work<T>): Promise<T> {
-    return withDeadline(limits, async (signal) => {
+  function perform<T>(name: string, given: Operation, work: Work<T>): Promise<T> {
+    return withDeadline(given, async (signal) => {
       take(name);
+      const operation = { ...given, signal };
+      let operations: Set<Operation> | null = null;
       try {
-        const { client, gone, isGone } = await processOf(name);
+        const process = await processOf(name);
+        const { client, gone, isGone } = process;
         await leading(signal);
-        const done = work(client, { signal, timeout: limits.timeout_ms });
+        operations = process.operations.add(operation);
+        const done = work(client, requestOptions(operation, signal));
         return await Promise.race([gone, done.catch((error) => (isGone() ? gone : Promise.reject(error)))]);
       } catch (error) {
         throw await failureOf(error);
       } finally {
+        operations?.delete(operation);
         release(name);
       }
     });
@@ -97,7 +112,13 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
     hear: (words: Words) => void,
   ): Promise<Running> {
     const { StdioClientTransport } = await import("./sdk.ts");
-    const client = await openClient();
+    const operations = new Set<Operation>();
+    const client = await openClient({
+      ...(elicits && { elicit: (question, signal) => askUser(onlyOne(operations), question, signal) }),
+      onListChanged: () => {
+        for (const { hooks } of operations) hooks?.onListChanged?.();
+      },
+    });
     const gone = Promise.withResolvers<never>();
     gone.promise.catch(() => {}); // It may exit while it is unused.
     const transport = new StdioClientTransport({ command, args, env, stderr: "pipe", maxBufferSize: messageBytes });
@@ -118,7 +139,7 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
       gone.reject(new McpFailure("connection_lost", message, "sent"));
     };
     log.info("MCP server started", { server: name, process: transport.pid });
-    return { client, gone: gone.promise, isGone: () => isGone };
+    return { client, operations, gone: gone.promise, isGone: () => isGone };
   }
 
   /** Masks exact numbers before the transport parses them; the SDK has no hook for that. */
@@ -182,4 +203,14 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
   }
 
   return { perform, close };
+}
+
+/**
+ * Returns the only operation. With several, a question of the server cannot be assigned to one of them, and no user may
+ * be asked the question of another one.
+ */
+function onlyOne(operations: ReadonlySet<Operation>): Operation {
+  const [one, ...others] = operations;
+  if (one && others.length === 0) return one;
+  throw new Error("The question cannot be assigned to one of the calls that are open.");
 }

@@ -3,6 +3,19 @@ import { ActionRequiredError, APIError } from "./errors.ts";
 import { writeJson } from "./json.ts";
 import type { FunctionTool } from "./tool.ts";
 
+/** A question of an MCP server to the user. */
+export interface Elicitation {
+  id: string;
+  /** `form`: the user fills in what `requested_schema` asks for. `url`: the user opens `url`. */
+  mode: "form" | "url";
+  message: string;
+  /** JSON Schema of the answer. */
+  requested_schema?: Record<string, unknown>;
+  url?: string;
+  /** True if the call is made again after the answer. */
+  before_call?: true;
+}
+
 /** A tool call that a run waits for. */
 export interface RequiredCall {
   /** Id of the call, for its output or decision. */
@@ -12,8 +25,13 @@ export interface RequiredCall {
   /** Name of the tool. */
   name: string;
   arguments: Record<string, unknown>;
-  /** Required answer: an output, an approval, or the result of a call with an unknown outcome (`reconcile`). */
-  needs: "output" | "approval" | "reconcile" | "authorization";
+  /**
+   * Required answer: an output, an approval, the result of a call with an unknown outcome (`reconcile`), or an answer to
+   * a question (`elicitation`).
+   */
+  needs: "output" | "approval" | "reconcile" | "elicitation" | "authorization";
+  /** For `elicitation`: the question of the tool's MCP server to the user. */
+  elicitation?: Elicitation;
   /** Time at which the run fails if it is not answered. */
   expires_at: string;
   /** Id of the waiting run, if it is a subagent of this run. */
@@ -65,14 +83,18 @@ export type ToolFunctions = Record<string, ToolFunction | FunctionTool>;
 
 /**
  * Answer to a call. For an approval: approve, optionally with other arguments, or reject. For a call with an unknown
- * outcome: `approve` repeats it, `reject` says that it did not happen, `output` supplies its result.
+ * outcome: `approve` repeats it, `reject` says that it did not happen, `output` supplies its result. For a question of
+ * an MCP server: `elicitation`.
  */
 export type Decision =
   | { decision: "approve"; arguments?: Record<string, unknown> }
   | { decision: "reject"; reason?: string }
-  | { output: unknown };
+  | { output: unknown }
+  | {
+      elicitation: { id?: string; action: "accept" | "decline" | "cancel"; content?: Record<string, unknown> };
+    };
 
-/** Decides a call that needs an approval or has an unknown outcome. */
+/** Decides a call that needs an approval, has an unknown outcome, or asks the user a question. */
 export type Decide = (call: RequiredCall) => Decision | Promise<Decision>;
 
 /** A run as far as its calls are concerned. */
@@ -160,7 +182,7 @@ export function createAnswerer(
   }
 
   function answerOnce(call: RequiredCall): Promise<Answer> {
-    const name = `${call.needs} ${call.tool_call_id}`;
+    const name = `${call.needs} ${call.tool_call_id} ${call.elicitation?.id ?? ""}`;
     const answer = answers.get(name) ?? answerOf(call);
     answers.set(name, answer);
     return answer;

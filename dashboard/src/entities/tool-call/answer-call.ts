@@ -27,7 +27,8 @@ export function useAnswerCall(runId: string) {
   });
 }
 
-function wordOf({ decision, is_error, arguments: edited }: ToolAnswer): string {
+function wordOf({ decision, is_error, arguments: edited, elicitation }: ToolAnswer): string {
+  if (elicitation) return elicitation.action === "accept" ? "Answer sent" : "Question declined";
   if (decision === "reject") return "Call rejected";
   if (decision === "approve") return edited ? "Call approved with other arguments" : "Call approved";
   return is_error ? "Error sent" : "Output sent";

@@ -4,6 +4,7 @@ import { useNow } from "../../hooks/use-now.ts";
 import { formatElapsed } from "../../lib/format.ts";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { AnswerApproval } from "./answer-approval.tsx";
+import { AnswerElicitation } from "./answer-elicitation.tsx";
 import type { AnswerProps } from "./answer-form.tsx";
 import { AnswerOutput, AnswerReconcile } from "./answer-output.tsx";
 
@@ -15,7 +16,7 @@ interface AnswerCardProps extends AnswerProps {
 }
 
 /**
- * A call that waits for a person: an output, an approval, or the outcome of an interrupted call. ⌘↵ sends the answer.
+ * A call that waits for a person: an output, an approval, the outcome of an interrupted call, or a question. ⌘↵ sends the answer.
  */
 export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
   const { call } = answer;
@@ -24,12 +25,14 @@ export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
     approval: `Approve ${call.name}?`,
     reconcile: `Did ${call.name} take effect?`,
     authorization: `${call.name} waits for a consent`,
+    elicitation: `${call.name} asks a question`,
   };
   const forms = {
     output: () => <AnswerOutput {...answer} />,
     approval: () => <AnswerApproval {...answer} />,
     reconcile: () => <AnswerReconcile {...answer} />,
     authorization: () => null, // Its user gives it: `ConsentCard`.
+    elicitation: () => <AnswerElicitation {...answer} />,
   };
   return (
     <article

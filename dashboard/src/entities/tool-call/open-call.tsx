@@ -61,6 +61,7 @@ const words = {
   approval: "waits for approval",
   reconcile: "has an unknown outcome",
   authorization: "waits for a consent",
+  elicitation: "waits for an answer to its question",
 };
 
 /** A pending call for people who may not answer it. */

@@ -31,6 +31,7 @@ const needsWords: Record<AnswerableNeeds, string> = {
   approval: "Approval",
   output: "Client output",
   reconcile: "Interrupted call",
+  elicitation: "Question",
 };
 const needsChoices = choicesOf(needsWords);
 

@@ -99,6 +99,7 @@ const questions: Record<AnswerableNeeds, (tool: string) => string> = {
   approval: (tool) => `Approve ${tool}?`,
   output: (tool) => `${tool} waits for its output`,
   reconcile: (tool) => `Did ${tool} take effect?`,
+  elicitation: (tool) => `${tool} asks a question`,
 };
 
 /** A line that says that all is well. */

@@ -63,6 +63,7 @@ export function waitLine(calls: readonly PendingCall[]): string {
     approval: `Waiting for approval: ${first.name}`,
     reconcile: `Outcome unknown: ${first.name}`,
     authorization: `Waiting for a consent: ${first.name}`,
+    elicitation: `Waiting for an answer: ${first.name}`,
   };
   return words[first.needs] + (rest.length ? ` and ${rest.length} more` : "");
 }

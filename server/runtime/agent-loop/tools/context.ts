@@ -10,6 +10,7 @@ import type { DocumentReader } from "../../sandbox/document-reader.ts";
 import type { ProgramFile } from "../../sandbox/program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Ask, ToolSecrets } from "../messages.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import type { ToolOutcome } from "./tool-result.ts";
 
 /** Runs one call. Returns failures as errors for the model; throws only on abort. */
@@ -53,5 +54,7 @@ export interface ToolContext {
   /** Reads a document's text in the jail. Rejects only if the signal is aborted. */
   readDocument: DocumentReader["read"];
   mcp: Pick<McpClient, "callTool">;
+  /** Calls that have asked the user. Absent outside of runs: nobody can be asked there. */
+  openCalls?: OpenCalls;
   now(): number;
 }

@@ -1,56 +1,94 @@
+import { afterFailure } from "../../../domain/after-failure.ts";
 import type { McpTool } from "../../../domain/agent-snapshot.ts";
-import type { FileFacts } from "../../../domain/run-event.ts";
+import { newId } from "../../../domain/ids.ts";
+import type { Elicitation, FileFacts } from "../../../domain/run-event.ts";
 import { jsonFault } from "../../../lib/json-limits.ts";
+import { onAbort } from "../../../lib/on-abort.ts";
 import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../../lib/redact.ts";
+import type { Elicit } from "../../mcp/elicitation.ts";
 import { McpFailure } from "../../mcp/mcp-failure.ts";
 import type { McpResult } from "../../mcp/read-result.ts";
 import { inTurn } from "../response-memory-budget.ts";
 import { authorize, refusalOf } from "./authorization.ts";
-import type { ToolRunner } from "./context.ts";
+import type { ToolContext, ToolRunner } from "./context.ts";
+import { createOpenCall } from "./open-calls.ts";
 import { secretsError } from "./send-call.ts";
-import { type ToolResult, toolError } from "./tool-result.ts";
+import { type MissingConsent, type ToolResult, toolError } from "./tool-result.ts";
 
-/** Calls one tool of an MCP server. */
+/** Ends a call whose token the server refused, and for which the user has to consent anew. */
+class ConsentMissing extends Error {
+  constructor(readonly consent: MissingConsent) {
+    super("A user's consent is missing.");
+  }
+}
+
+/** Calls one tool of an MCP server, or goes on with a call that has asked the user. */
 export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
-  const { server_url, tool: name, timeout_ms } = tool.mcp;
   const secrets = await context.secrets(tool);
   const unusable = secretsError(secrets);
   if (unusable) return unusable;
   const authorized = await authorize(context, tool);
   if ("authorization" in authorized) return authorized;
   if ("result" in authorized) return authorized.result;
-  const perform = (token: string | null) => {
-    const headers = token === null ? secrets.headers : { ...secrets.headers, authorization: `Bearer ${token}` };
-    return context.mcp.callTool({ url: server_url, headers }, name, call.arguments, { timeout_ms, signal });
-  };
+  const { token } = authorized;
+  const earlier = context.openCalls?.get(call.id);
+  const last = call.answered?.at(-1);
+  context.openCalls?.delete(call.id);
+  if (last?.before_call && last.answer.action !== "accept") return toolError("elicitation_declined", declined, 1);
+  if (last && !last.before_call && !earlier && afterFailure("sent", tool) !== "repeat")
+    return toolError("elicitation_lost", lost, 1);
+  const open =
+    (last?.before_call ? null : earlier) ?? createOpenCall((elicit, until) => begin(elicit, until), call.answered);
+  const wasOver = open.isOver();
+  if (last) open.answer(last);
+  const release = onAbort([signal], open.abort);
   try {
-    const result = await perform(authorized.token).catch(async (error) => {
-      const refusal = error instanceof McpFailure && error.refusal;
-      if (!refusal || authorized.token === null) throw error;
-      // The server refused the token, so it did not perform the call: with another token it is sent once more.
-      const next = await authorize(
-        context,
-        tool,
-        authorized.token,
-        refusalOf(refusal.status, refusal.challenge)?.missing,
-      );
-      if ("token" in next) return perform(next.token);
-      if ("authorization" in next) return next;
-      throw error;
-    });
-    if ("authorization" in result) return result;
-    const hidden = context.hidden();
-    const files: FileFacts[] = [];
-    for (const { name, bytes } of result.files ?? [])
-      files.push(await context.keepFile({ name, bytes: await hideInBytes(bytes, hidden) }));
-    const length = result.structured === undefined ? result.text.length : Number.POSITIVE_INFINITY; // Data has no length.
-    const done = await inTurn(context.owner, length, signal, () => resultOf(result, hidden));
-    return { ...done, ...(files.length > 0 && { files }) };
+    const next = await open.next();
+    if ("result" in next) return await outcomeOf(next.result, context, signal);
+    context.openCalls?.set(call.id, open);
+    return { elicitation: (await hideInJson(next.question, context.hidden())) as Elicitation };
   } catch (error) {
     if (!(error instanceof McpFailure)) throw error;
-    return toolError(error.code, hideInAnyCase(error.message, context.hidden()), 1, error.request);
+    const { question, code, request } = error;
+    const message = hideInAnyCase(error.message, context.hidden());
+    if (question && context.openCalls && (call.answered?.length ?? 0) < mostQuestions) {
+      // The session stays open, because the server may remember in it what the user has done.
+      context.openCalls.set(call.id, { ...open, over: never });
+      return { elicitation: { id: newId("elicitation"), ...question, before_call: true } };
+    }
+    return wasOver ? toolError("elicitation_lost", `${lost} ${message}`, 1) : toolError(code, message, 1, request);
+  } finally {
+    release();
+  }
+
+  function begin(elicit: Elicit, until: AbortSignal): Promise<McpResult> {
+    const { server_url, tool: name, as_task, operation, timeout_ms } = tool.mcp;
+    const target = operation ? { operation } : as_task ? { tool: name, as_task } : name;
+    const server = { url: server_url, headers: secrets.headers };
+    const onListChanged = () => void context.ask("tools_changed", { tool_id: tool.id }).catch(() => {});
+    const hooks = context.openCalls ? { elicit, onListChanged } : {};
+    return context.mcp.callTool(server, target, call.arguments, { timeout_ms, signal: until }, hooks);
   }
 };
+
+const never = new Promise<void>(() => {});
+
+// A server that asks for ever must end too.
+const mostQuestions = 20;
+
+const declined = "The user did not accept what the MCP server asked for before the call.";
+const lost =
+  "The MCP server asked the user, and the connection to it ended before it had the answer. What the call did until then is not known.";
+
+async function outcomeOf(result: McpResult, context: ToolContext, signal: AbortSignal): Promise<ToolResult> {
+  const hidden = context.hidden();
+  const files: FileFacts[] = [];
+  for (const { name, bytes } of result.files ?? [])
+    files.push(await context.keepFile({ name, bytes: await hideInBytes(bytes, hidden) }));
+  const length = result.structured === undefined ? result.text.length : Number.POSITIVE_INFINITY; // Data has no length.
+  const done = await inTurn(context.owner, length, signal, () => resultOf(result, hidden));
+  return { ...done, ...(files.length > 0 && { files }) };
+}
 
 /** Returns the structured data if the server sent any, or the text. */
 async function resultOf({ structured, text, isError }: McpResult, hidden: readonly string[]): Promise<ToolResult> {

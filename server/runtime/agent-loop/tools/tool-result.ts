@@ -1,4 +1,11 @@
-import type { CallAuthorization, FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
+import type {
+  CallAuthorization,
+  Elicitation,
+  FileFacts,
+  RequiredCall,
+  RunUsage,
+  ToolError,
+} from "../../../domain/run-event.ts";
 import type { RequestOutcome } from "../../../lib/request-outcome.ts";
 
 /** The call was not made, or refused by its server: a user's consent is missing. */
@@ -9,7 +16,9 @@ export type ToolOutcome =
   | ToolResult
   | { later: true; attempts: number }
   | { child: "waiting"; calls: RequiredCall[] }
-  | MissingConsent;
+  | MissingConsent
+  /** The call asks the user, and goes on with the answer. */
+  | { elicitation: Elicitation };
 
 /** A result, or an error for the model. */
 export type ToolResult = (

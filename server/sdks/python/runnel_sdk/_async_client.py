@@ -644,7 +644,7 @@ class AsyncAnswerer:
         self._authorize = authorize
         self._shown: Set[Tuple[str, Optional[str]]] = set()
         # A call is listed again when others of its step were answered elsewhere; it is made once.
-        self._answers: Dict[Tuple[str, str], Any] = {}
+        self._answers: Dict[Tuple[Any, ...], Any] = {}
 
     async def required_action(self, run_id: str) -> Any:
         """What the run waits for now, or None."""
@@ -661,12 +661,12 @@ class AsyncAnswerer:
         calls = [call for call in calls if self._has_answer(call)]
         if not calls:
             return
-        fresh = [call for call in calls if (call.tool_call_id, call.needs) not in self._answers]
+        fresh = [call for call in calls if _key(call) not in self._answers]
         for call in fresh:
             expect_callable_here(self._functions[call.name] if call.needs == "output" else self._decide)
         made = await together(_answer(call, self._functions, self._decide) for call in fresh)
-        self._answers.update(zip(((call.tool_call_id, call.needs) for call in fresh), made))
-        await self._submit(run_id, [self._answers[call.tool_call_id, call.needs] for call in calls])
+        self._answers.update(zip((_key(call) for call in fresh), made))
+        await self._submit(run_id, [self._answers[_key(call)] for call in calls])
 
     async def _show_authorizations(self, run_id: str) -> None:
         run = await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=self._patience)
@@ -718,6 +718,11 @@ class AsyncAnswerer:
             if len(answers) > 1:
                 for answer in answers:
                     await self._submit(run_id, [answer])
+
+
+def _key(call: Any) -> Tuple[Any, ...]:
+    """The answer that a call waits for: one call may ask several questions, one after the other."""
+    return (call.id, call.needs, (call.get("elicitation") or {}).get("id"))
 
 
 #: Another client answered the call meanwhile, the dashboard for example, or the run ended.

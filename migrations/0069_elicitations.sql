@@ -1,11 +1,12 @@
--- A call may wait for its user's consent. Nobody answers it among the approvals.
+-- A pending call may also wait for an answer to a question of its MCP server, or for its user's consent. Nobody answers
+-- the latter among the approvals.
 DROP VIEW approvals;
 CREATE TABLE pending_calls_now (
   run_id        TEXT    NOT NULL,
   id            TEXT    NOT NULL,
   project_id    TEXT    NOT NULL,
   environment   TEXT    NOT NULL,
-  needs         TEXT    NOT NULL CHECK (needs IN ('output', 'approval', 'reconcile', 'authorization')),
+  needs         TEXT    NOT NULL CHECK (needs IN ('output', 'approval', 'reconcile', 'elicitation', 'authorization')),
   call          TEXT    NOT NULL,
   created_at_ms INTEGER NOT NULL,
   PRIMARY KEY (run_id, id),

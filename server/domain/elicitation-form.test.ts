@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { elicitationContent, elicitationFields } from "./elicitation-form.ts";
+
+const schema = {
+  type: "object",
+  properties: {
+    name: { type: "string", title: "Name", description: "As on the passport." },
+    mail: { type: "string", format: "email", default: "a@example.com" },
+    age: { type: "integer" },
+    member: { type: "boolean", default: true },
+    color: { type: "string", enum: ["r", "g"], enumNames: ["Red", "Green"] },
+    size: { type: "string", oneOf: [{ const: "s", title: "Small" }, { const: "l" }] },
+    extras: {
+      type: "array",
+      items: {
+        anyOf: [
+          { const: "a", title: "Air" },
+          { const: "b", title: "Bag" },
+        ],
+      },
+    },
+  },
+  required: ["name", "extras"],
+};
+
+test("every kind of property that a server may ask for is a field", () => {
+  const fields = elicitationFields(schema);
+  expect(fields.map(({ name, type, label, isRequired }) => [name, type, label, isRequired])).toEqual([
+    ["name", "text", "Name", true],
+    ["mail", "text", "mail", false],
+    ["age", "number", "age", false],
+    ["member", "boolean", "member", false],
+    ["color", "choice", "color", false],
+    ["size", "choice", "size", false],
+    ["extras", "choices", "extras", true],
+  ]);
+  expect(fields.map(({ options }) => options.map(({ label }) => label).join(" "))).toEqual([
+    "",
+    "",
+    "",
+    "",
+    "Red Green",
+    "Small l",
+    "Air Bag",
+  ]);
+  expect(fields.map(({ initial }) => initial)).toEqual([[], ["a@example.com"], [], ["true"], [], [], []]);
+});
+
+test("an answer has the types that the schema asks for, and no empty fields", () => {
+  const values = { name: ["Ada"], mail: [""], age: ["36"], member: ["true"], color: ["g"], extras: ["b"] };
+  expect(elicitationContent(elicitationFields(schema), values)).toEqual({
+    name: "Ada",
+    age: 36,
+    member: true,
+    color: "g",
+    extras: ["b"],
+  });
+  expect(elicitationContent(elicitationFields(schema), {})).toEqual({ member: false, extras: [] });
+});
+
+test("a schema that is none has no fields", () => {
+  expect(elicitationFields({})).toEqual([]);
+  expect(elicitationFields({ properties: { a: null } })).toMatchObject([{ name: "a", type: "text" }]);
+});

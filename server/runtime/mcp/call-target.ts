@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { McpOperation } from "../../domain/agent-snapshot.ts";
+import { isObject } from "../../lib/json.ts";
+import { McpFailure } from "./mcp-failure.ts";
+import type { Operation } from "./open-client.ts";
+import { plainText } from "./plain-text.ts";
+import { type McpResult, readResult } from "./read-result.ts";
+import type { Client, RequestOptions } from "./sdk.ts";
+
+/** The called thing: a tool of the server, perhaps as a task of it, or an operation on its resources and prompts. */
+export type McpTarget = { tool: string; as_task?: true } | { operation: McpOperation };
+
+type Arguments = Record<string, unknown>;
+type Raw = Record<string, unknown>;
+type Request = (method: string, params: Raw) => Promise<Raw>;
+
+/** Calls the target and reads its result. */
+export async function callTarget(
+  client: Client,
+  options: RequestOptions,
+  target: McpTarget,
+  args: Arguments,
+  operation: Operation,
+): Promise<McpResult> {
+  const { ResultSchema } = await import("./sdk.ts");
+  // The SDK changes the options' token of progress, which belongs to one request.
+  const request: Request = (method, params) => client.request({ method, params } as never, ResultSchema, options);
+  if ("tool" in target) {
+    const params = { name: target.tool, arguments: args };
+    return target.as_task
+      ? callAsTask(request, params, options, operation)
+      : readResult(await request("tools/call", params));
+  }
+  return operations[target.operation](request, args);
+}
+
+const operations: Record<McpOperation, (request: Request, args: Arguments) => Promise<McpResult>> = {
+  async list_resources(request) {
+    const resources = await allOf(request, "resources/list", "resources");
+    const templates = await allOf(request, "resources/templates/list", "resourceTemplates").catch(() => []);
+    return readResult({
+      content: [],
+      structuredContent: { resources: resources.map(shown), templates: templates.map(shown) },
+    });
+  },
+  async read_resource(request, { uri }) {
+    const { contents } = await request("resources/read", { uri });
+    const content = Array.isArray(contents) ? contents.map((resource) => ({ type: "resource", resource })) : [];
+    return readResult({ content });
+  },
+  async get_prompt(request, { name, arguments: args }) {
+    const { messages } = await request("prompts/get", { name, ...(isObject(args) && { arguments: args }) });
+    const content = Array.isArray(messages)
+      ? messages.map((message) => (isObject(message) ? message.content : null))
+      : [];
+    return readResult({ content });
+  },
+};
+
+const most = { pages: 8, items: 500 };
+
+/** Returns the items of all pages, up to a number. */
+export async function allOf(request: Request, method: string, field: string): Promise<Raw[]> {
+  const items: Raw[] = [];
+  const cursors = new Set<unknown>();
+  let cursor: unknown;
+  for (let page = 0; page < most.pages && items.length < most.items; page++) {
+    const answer = await request(method, cursor === undefined ? {} : { cursor });
+    const found = answer[field];
+    if (!Array.isArray(found)) throw new McpFailure("mcp_protocol_error", "The server's answer has no list.");
+    items.push(...found.filter(isObject));
+    cursor = answer.nextCursor;
+    if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) break;
+    cursors.add(cursor);
+  }
+  return items.slice(0, most.items);
+}
+
+/** Returns what a model needs of a resource or a template. */
+const shown = (item: Raw): Raw =>
+  Object.fromEntries(
+    ["uri", "uriTemplate", "name", "title", "description", "mimeType", "size"].flatMap((name): [string, unknown][] => {
+      const value = item[name];
+      return typeof value === "string"
+        ? [[name, plainText(value).slice(0, 2048)]]
+        : typeof value === "number"
+          ? [[name, value]]
+          : [];
+    }),
+  );
+
+const poll = { shortest_ms: 100, usual_ms: 1000, longest_ms: 10_000 };
+const ended = ["completed", "failed", "cancelled"];
+
+/**
+ * Calls a tool as a task of the server, and waits for its result. Each answer that the task is at work begins the
+ * timeout again, as progress does.
+ */
+async function callAsTask(
+  request: Request,
+  params: Raw,
+  { signal }: RequestOptions,
+  { clock }: Operation,
+): Promise<McpResult> {
+  const created = await request("tools/call", { ...params, task: {} });
+  let task = isObject(created.task) ? created.task : null;
+  if (!task) return readResult(created);
+  const { taskId } = task;
+  signal?.addEventListener("abort", () => void request("tasks/cancel", { taskId }).catch(() => {}));
+  // A task that waits for the user asks in the answer to the request of its result.
+  while (task.status !== "input_required" && !ended.includes(task.status as string)) {
+    const wait_ms = typeof task.pollInterval === "number" ? task.pollInterval : poll.usual_ms;
+    await sleep(Math.min(poll.longest_ms, Math.max(poll.shortest_ms, wait_ms)), undefined, { signal });
+    task = await request("tasks/get", { taskId });
+    clock?.restart();
+  }
+  if (task.status === "cancelled") throw new McpFailure("mcp_error", "The server cancelled the task.");
+  return readResult(await request("tasks/result", { taskId }));
+}
