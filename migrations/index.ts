@@ -62,6 +62,7 @@ import skills from "./0062_skills.sql" with { type: "text" };
 import threadAgent from "./0064_thread_agent.sql" with { type: "text" };
 import agentLabels from "./0065_agent_labels.sql" with { type: "text" };
 import triggers from "./0066_triggers.sql" with { type: "text" };
+import workspaces from "./0068_workspaces.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -129,4 +130,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0064_thread_agent", sql: threadAgent },
   { name: "0065_agent_labels", sql: agentLabels },
   { name: "0066_triggers", sql: triggers },
+  { name: "0068_workspaces", sql: workspaces },
 ];

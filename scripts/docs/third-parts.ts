@@ -36,6 +36,7 @@ export function thirdPartyComponents(): Notice[] {
   return [
     part("Bun", config.bun, "MIT", "https://github.com/oven-sh/bun"),
     part("CPython", info.python, "PSF-2.0", "https://github.com/python/cpython"),
+    part("cloudpickle", "3.1.2", "BSD-3-Clause", "https://github.com/cloudpipe/cloudpickle"),
     part("PDF.js", "in unpdf", "Apache-2.0", "https://github.com/mozilla/pdf.js"),
     part("PDFium", "in @embedpdf/pdfium", "BSD-3-Clause", "https://pdfium.googlesource.com/pdfium"),
     part("FreeType", "in @embedpdf/pdfium", "FTL", "https://freetype.org"),

@@ -4,6 +4,7 @@ import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 import type { ProviderTool } from "./provider-tools.ts";
 import type { PinnedSkill, SkillOperation } from "./skills.ts";
 import type { PinnedSnippet, Variable } from "./variable.ts";
+import type { WorkspaceChoice } from "./workspace.ts";
 
 /** Highest possible `max_turns`. */
 export const mostTurns = 200;
@@ -49,6 +50,8 @@ export interface CodeCall {
   timeout_ms: number;
   memory_mb: number;
   file_ids: string[];
+  /** Programs that share a folder with its own. Absent in snapshots of earlier versions: none. */
+  workspace?: WorkspaceChoice;
 }
 
 /** One tool of an MCP server. */

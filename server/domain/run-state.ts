@@ -39,6 +39,13 @@ import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { enterStatus } from "./timing.ts";
 import { addChildRun, addModelCall, addToolResult, noUsage } from "./usage.ts";
+import {
+  emptyWorkspace,
+  type Workspace,
+  type WorkspaceChange,
+  type WorkspaceOwner,
+  workspaceAfter,
+} from "./workspace.ts";
 
 export const runStatuses = [
   "queued",
@@ -217,6 +224,8 @@ interface RunProgress {
     | null;
   /** Changes of the agent that answers, in their order. */
   handoffs: Handoff[];
+  /** What its programs share; absent before the first program. */
+  workspaces?: { [Owner in WorkspaceOwner]?: Workspace };
   required_action: RequiredAction | null;
   output: string | null;
   output_json: unknown;
@@ -442,6 +451,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       return {
         usage: addToolResult(state.usage, event),
         calls: changeCall(state, event.tool_call_id, lists, (call) => settle(call, event, at)),
+        ...(event.workspace && { workspaces: changedWorkspaces(state.workspaces, event.workspace) }),
         messages: lists.added(state.messages, {
           role: "tool",
           id: event.message_id,
@@ -718,6 +728,14 @@ function changeCall(
   const call = calls[index];
   return call ? lists.changed(calls, index, change(call)) : calls;
 }
+
+const changedWorkspaces = (
+  workspaces: RunProgress["workspaces"],
+  change: WorkspaceChange,
+): NonNullable<RunProgress["workspaces"]> => ({
+  ...workspaces,
+  [change.shared_by]: workspaceAfter(workspaces?.[change.shared_by] ?? emptyWorkspace, change),
+});
 
 function settle(
   call: ToolCall,

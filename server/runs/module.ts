@@ -120,6 +120,18 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       files.outputs.keep(run_id, file_id, content);
       return null;
     },
+    keep_content({ run_id }, { sha256, content }) {
+      files.outputs.keepContent(run_id, sha256, content);
+      return null;
+    },
+    read_content(head, order) {
+      const part = files.workspaces.part(head, [head.run_id, runs.threadOf(head.run_id) ?? ""], order);
+      return part && { content: part.toBase64() };
+    },
+    thread_workspace(head) {
+      const thread = runs.threadOf(head.run_id);
+      return thread === null ? null : files.workspaces.ofThread(head, thread);
+    },
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
     skill_files: (scope, { skill_id, version }) => skills.store.filesOf(scope, skill_id, version),

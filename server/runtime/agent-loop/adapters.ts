@@ -1,6 +1,7 @@
 import { newId } from "../../domain/ids.ts";
 import { imageTypeOf, imageTypes } from "../../domain/image-types.ts";
 import type { PinnedSkill } from "../../domain/skills.ts";
+import type { Content, WorkspaceOwner } from "../../domain/workspace.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { silentLog } from "../../lib/log.ts";
@@ -16,7 +17,7 @@ import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { RunPorts } from "./run-context.ts";
-import type { ToolContext } from "./tools/context.ts";
+import type { ToolContext, Workspaces } from "./tools/context.ts";
 import { runTool } from "./tools/runners.ts";
 import { createHidden } from "./tools/secret-texts.ts";
 
@@ -65,7 +66,7 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
     const mcp = createMcpClient({ egress, stdio });
     // Secrets of all tools and all earlier calls: a secret sent to one server may be echoed by another.
     const hidden = createHidden();
-    const context: Omit<ToolContext, "recorded" | "standing"> = {
+    const context: Omit<ToolContext, "recorded" | "standing" | "workspaces"> = {
       run_id: start.run_id,
       owner: start.owner,
       fileIds: start.file_ids,
@@ -94,10 +95,22 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       mcp,
       now,
     };
+    const workspaces: Omit<Workspaces, "current"> = {
+      turn: createWorkspaceTurns(),
+      async keep(sha256, content) {
+        await ask("keep_content", { sha256, content });
+      },
+      read: (content) => readContent(content, ask),
+    };
     return {
       keepFile: context.keepFile,
-      runTool: (call, tool, signal, recorded, standing) =>
-        runTool(call, tool, { ...context, recorded, standing }, signal),
+      runTool: (call, tool, signal, recorded, { standing, workspace: current }) =>
+        runTool(
+          call,
+          tool,
+          { ...context, recorded, standing, ...(current && { workspaces: { ...workspaces, current } }) },
+          signal,
+        ),
       close: () => void mcp.close(),
     };
   };
@@ -119,6 +132,27 @@ export function createSharedSandbox(): (ask: Ask) => Promise<Sandbox> {
     made ??= createSandbox({ level: () => level });
     return made;
   };
+}
+
+/** Returns a function that lets programs with the same workspace run one after the other, in the order of its calls. */
+function createWorkspaceTurns(): Workspaces["turn"] {
+  const lasts = new Map<WorkspaceOwner, Promise<unknown>>();
+  return async (owner, recorded) => {
+    const before = lasts.get(owner);
+    lasts.set(owner, Promise.allSettled([before, recorded]));
+    await before;
+  };
+}
+
+/** Returns a content of a workspace, or null if it is gone. */
+async function readContent({ sha256, bytes }: Content, ask: Ask): Promise<Uint8Array<ArrayBuffer> | null> {
+  const content = new Uint8Array(bytes);
+  for (let start = 0; start < bytes; start += partBytes) {
+    const found = await ask("read_content", { sha256, start, length: partBytes });
+    if (!found) return null;
+    content.set(Uint8Array.fromBase64(found.content).subarray(0, bytes - start), start);
+  }
+  return content;
 }
 
 // Large files are read in parts so that the main thread is not blocked.

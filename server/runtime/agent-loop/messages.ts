@@ -15,6 +15,7 @@ import type {
   RunUsage,
   ToolError,
 } from "../../domain/run-event.ts";
+import type { Workspace } from "../../domain/workspace.ts";
 import type { EgressPolicy } from "../../lib/egress.ts";
 import type { Connection } from "../models/model.ts";
 import type { Standing } from "../models/spend-guard.ts";
@@ -82,6 +83,18 @@ export interface Asks {
     ask: { file_id: string; start: number; length: number };
     answer: { filename: string; bytes: number; content: string } | null;
   };
+  /**
+   * Stores bytes that a workspace has with the result of the call; without a result they are deleted. Transferred, not
+   * copied.
+   */
+  keep_content: { ask: { sha256: string; content: Uint8Array }; answer: null };
+  /** Reads a part (base64) of a content of the run's or its thread's workspace; null if it is gone. */
+  read_content: {
+    ask: { sha256: string; start: number; length: number };
+    answer: { content: string } | null;
+  };
+  /** Returns the workspace of the run's thread, empty before its first program; null if the run has no thread. */
+  thread_workspace: { ask: object; answer: Workspace | null };
   /** Lists the files of a version of a skill; null if it was deleted. */
   skill_files: {
     ask: { skill_id: string; version: number };

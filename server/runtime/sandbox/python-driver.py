@@ -10,6 +10,7 @@ import random
 import sys
 import traceback
 
+import program_variables
 from pyodide.code import eval_code_async
 from pyodide.ffi import run_sync
 from pyodide.webloop import WebLoop
@@ -37,13 +38,41 @@ WebLoop.run_until_complete = run_until_complete
 asyncio.run = run_asyncio
 
 
+# Files by which the variables come and go.
+RESTORED, SAVED = "/tmp/restored-variables", "/tmp/saved-variables"
+
+number = 1
+
+
+def restore():
+    """Loads the variables that an earlier program saved. Returns why it could not, or an empty text."""
+    global number
+    try:
+        number = program_variables.restore(RESTORED) + 1
+    except BaseException as error:
+        program_variables.names.clear()
+        return f"{type(error).__name__}: {error}"[:200]
+    return ""
+
+
+def save(limit):
+    """Returns JSON of `{lost, reason}`; `reason` is null unless nothing could be saved."""
+    try:
+        return json.dumps({"lost": program_variables.save(SAVED, number, limit), "reason": None})
+    except BaseException as error:
+        lost = list(program_variables.own_names())
+        return json.dumps({"lost": lost, "reason": f"{type(error).__name__}: {error}"[:200]})
+
+
 async def run(source, arguments, result_limit, message_limit):
     """Returns JSON of `{result, code, message}`; `result` is itself JSON text. `arguments`: JSON text, or None."""
     # The interpreter was restored from a snapshot: without this, all programs would draw the same random numbers.
     random.seed()
-    linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
+    # Functions of earlier programs have another file, whose lines are not there any more.
+    file = FILE if number == 1 else f"program_{number}.py"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     try:
-        result = encode(await evaluate(source, arguments))
+        result = encode(await evaluate(source, arguments, file))
     except SystemExit as leave:
         if leave.code in (None, 0):
             return said(result="null")
@@ -61,9 +90,10 @@ def said(result=None, code=None, message=None):
     return json.dumps({"result": result, "code": code, "message": message})
 
 
-async def evaluate(source, arguments):
-    names = {"__name__": "__main__", "__file__": FILE}
-    value = await eval_code_async(source, globals=names, filename=FILE)
+async def evaluate(source, arguments, file):
+    names = program_variables.names
+    names.update({"__name__": "__main__", "__file__": file})
+    value = await eval_code_async(source, globals=names, filename=file)
     if arguments is None:
         return value
     main = names.get("main")
@@ -88,13 +118,17 @@ def plain(value):
     return str(value)
 
 
+def is_own(filename):
+    return filename == FILE or filename.startswith("program_")
+
+
 def explain(error, limit):
     """Returns the traceback with the program's own frames only. Its end is kept, as the most useful part."""
     told = traceback.TracebackException.from_exception(error)
     waiting = [told]
     while waiting:
         part = waiting.pop()
-        part.stack = traceback.StackSummary.from_list([frame for frame in part.stack if frame.filename == FILE])
+        part.stack = traceback.StackSummary.from_list([frame for frame in part.stack if is_own(frame.filename)])
         waiting += [other for other in (part.__cause__, part.__context__, *(part.exceptions or ())) if other]
     text = "".join(told.format()).strip()
     return text if len(text) <= limit else "… " + text[-limit + 2 :]

@@ -13,6 +13,7 @@ import {
 import type { SandboxLevel } from "../../../domain/api-types/enums.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
+import type { WorkspaceChoice } from "../../../domain/workspace.ts";
 import { JsonObject, Metadata } from "../../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
 import type { McpListing } from "../../../runtime/mcp/read-tools.ts";
@@ -58,6 +59,7 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   source?: string | null;
   memory_mb?: number;
   files?: string[];
+  workspace?: WorkspaceChoice;
   server_url?: string;
   allowed_tools?: string[] | null;
   agent_id?: string;

@@ -1,4 +1,5 @@
 import type { FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
+import type { WorkspaceChange } from "../../../domain/workspace.ts";
 import type { RequestOutcome } from "../../../lib/request-outcome.ts";
 
 /** Outcome of running a tool; `attempts` counts the requests made. */
@@ -13,6 +14,8 @@ export type ToolResult = (
   files?: FileFacts[];
   /** Cost of a child run, or of the models that a search used. */
   usage?: RunUsage;
+  /** Changes of a program in the folder that it shares. */
+  workspace?: WorkspaceChange;
 };
 
 export const toolError = (
