@@ -31,11 +31,10 @@ export function createWorkspaces({ db: { sqlite }, blobs, outputs }: Needs) {
      SELECT $project_id, $environment, $owner_id, $sha256 WHERE EXISTS (
        SELECT 1 FROM file_blobs WHERE ${scope} AND sha256 = $sha256)`,
   );
-  // A run holds its own contents; an imported one only has files.
+  // Not what the source's journal names: an imported one may name any content.
   const copying = sqlite.query(
     `INSERT OR IGNORE INTO workspace_contents (project_id, environment, owner_id, sha256)
-     SELECT project_id, environment, $owner_id, sha256 FROM workspace_contents WHERE ${scope} AND owner_id = $source_id
-     UNION SELECT project_id, environment, $owner_id, sha256 FROM files WHERE ${scope} AND run_id = $source_id`,
+     SELECT project_id, environment, $owner_id, sha256 FROM workspace_contents WHERE ${scope} AND owner_id = $source_id`,
   );
   const selectHeld = sqlite.query<unknown, OwnerKey & { sha256: string }>(
     `SELECT 1 FROM workspace_contents WHERE ${scope} AND owner_id = $owner_id AND sha256 = $sha256`,

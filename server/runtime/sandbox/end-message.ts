@@ -70,6 +70,7 @@ export function encodeSharedFile({ name, bytes }: ProgramFile): Uint8Array {
 
 export function decodeSharedFile(payload: Uint8Array<ArrayBuffer>): ProgramFile {
   const start = 2 + (payload[0] ?? 0) + 256 * (payload[1] ?? 0);
+  if (payload.length < start) throw new Error("The child sent a file without its whole path.");
   const name = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload.subarray(2, start));
   if (workspacePathFault(name) !== null) throw new Error("The child sent a file with a path that cannot be.");
   return { name, bytes: payload.slice(start) };

@@ -4,13 +4,13 @@ import asyncio
 import collections
 import collections.abc
 import dataclasses
-import json
 import linecache
 import random
 import sys
 import traceback
 
 import program_variables
+from json import dumps, loads
 from pyodide.code import eval_code_async
 from pyodide.ffi import run_sync
 from pyodide.webloop import WebLoop
@@ -58,10 +58,10 @@ def restore():
 def save(limit):
     """Returns JSON of `{lost, reason}`; `reason` is null unless nothing could be saved."""
     try:
-        return json.dumps({"lost": program_variables.save(SAVED, number, limit), "reason": None})
+        return dumps({"lost": program_variables.save(SAVED, number, limit), "reason": None})
     except BaseException as error:
         lost = list(program_variables.own_names())
-        return json.dumps({"lost": lost, "reason": f"{type(error).__name__}: {error}"[:200]})
+        return dumps({"lost": lost, "reason": f"{type(error).__name__}: {error}"[:200]})
 
 
 async def run(source, arguments, result_limit, message_limit):
@@ -87,7 +87,7 @@ async def run(source, arguments, result_limit, message_limit):
 
 
 def said(result=None, code=None, message=None):
-    return json.dumps({"result": result, "code": code, "message": message})
+    return dumps({"result": result, "code": code, "message": message})
 
 
 async def evaluate(source, arguments, file):
@@ -99,12 +99,12 @@ async def evaluate(source, arguments, file):
     main = names.get("main")
     if not callable(main):
         raise NameError("the program must define a function: def main(args)")
-    value = main(json.loads(arguments))
+    value = main(loads(arguments))
     return await value if isinstance(value, collections.abc.Awaitable) else value
 
 
 def encode(value):
-    return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False)
+    return dumps(value, default=plain, ensure_ascii=False, allow_nan=False)
 
 
 def plain(value):

@@ -99,17 +99,17 @@ function restoreVariables(python: Interpreter, driver: Driver, { shared }: Progr
   if (!shared?.variables) return [];
   python.FS.writeFile(restoredFile, shared.variables);
   const stop = interruptAfter(python, variables_ms);
-  let reason: string;
   try {
-    reason = driver.restore();
-  } catch (error) {
-    reason = String(error);
+    const reason = driver.restore();
+    return reason === ""
+      ? []
+      : [`The variables of the earlier programs could not be restored (${reason}): they are lost.`];
+  } catch {
+    // They have broken the interpreter: the server tries again without them, because the program has not started.
+    process.exit(1);
   } finally {
     stop();
   }
-  return reason === ""
-    ? []
-    : [`The variables of the earlier programs are lost, because they could not be restored: ${reason}.`];
 }
 
 function saveVariables(python: Interpreter, driver: Driver, files: Interpreter["FS"]): SavedVariables {
@@ -253,7 +253,7 @@ function collectFolder(fs: Interpreter["FS"], before: readonly SharedFile[]): Fo
   const left: LeftFile[] = [];
   const refused: string[] = [];
   let uncounted = 0;
-  const waiting = [""];
+  const waiting = isFolder(fs, workspaceFolder) ? [""] : [];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const names = namesIn(fs, `${workspaceFolder}/${folder}`);
     const room = Math.max(0, entriesMost - left.length - refused.length - waiting.length);
@@ -273,6 +273,15 @@ function collectFolder(fs: Interpreter["FS"], before: readonly SharedFile[]): Fo
     }
   }
   return folderChanges(before, left, refused, uncounted);
+}
+
+/** False if the program has removed the folder, or put a link in its place. */
+function isFolder(fs: Interpreter["FS"], path: string): boolean {
+  try {
+    return fs.isDir(fs.lstat(path).mode);
+  } catch {
+    return false;
+  }
 }
 
 /** Returns no names if the program has removed the folder. */

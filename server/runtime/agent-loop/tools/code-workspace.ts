@@ -49,7 +49,7 @@ export async function runInWorkspace(
   const saves_variables = language === "python" && source === null;
   const { files, gone } = await readFiles(started, inputs, workspaces);
   const saved = saves_variables && started.variables ? await workspaces.read(started.variables) : null;
-  const notes = gone.length === 0 ? [] : [`These files of the workspace are gone: ${gone.join(", ")}.`];
+  const notes = gone.length === 0 ? [] : [goneNote(gone)];
   if (saves_variables && started.variables && !saved) notes.push(lostNote);
 
   const shared = { files, saves_variables, variables: saved };
@@ -88,6 +88,11 @@ export async function runInWorkspace(
 }
 
 const lostNote = "The variables of the earlier programs are lost; their files are there.";
+
+function goneNote(paths: readonly string[]): string {
+  const named = paths.slice(0, 5).join(", ");
+  return `${paths.length} files of the workspace are gone: ${named}${paths.length > 5 ? " and others" : ""}.`;
+}
 
 /** Returns the workspace, and the same as `start` if the run's journal does not have it yet. A run has a thread or not. */
 async function find(
