@@ -4,7 +4,7 @@ import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 import type { ProviderTool } from "./provider-tools.ts";
 import type { PinnedSkill, SkillOperation } from "./skills.ts";
 import type { PinnedSnippet, Variable } from "./variable.ts";
-import type { WorkspaceChoice } from "./workspace.ts";
+import type { WorkspaceChoice } from "./workspace-limits.ts";
 
 /** Highest possible `max_turns`. */
 export const mostTurns = 200;

@@ -38,7 +38,7 @@ import { inputRoles } from "./run-input.ts";
 import { environments } from "./scope.ts";
 import { stepTypes } from "./step-kinds.ts";
 import type { VariableValues } from "./variable.ts";
-import { WorkspaceChange } from "./workspace.ts";
+import { WorkspaceChange } from "./workspace-schema.ts";
 
 type Of<Fields extends TProperties> = Static<TObject<Fields>>;
 

@@ -39,13 +39,9 @@ import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { enterStatus } from "./timing.ts";
 import { addChildRun, addModelCall, addToolResult, noUsage } from "./usage.ts";
-import {
-  emptyWorkspace,
-  type Workspace,
-  type WorkspaceChange,
-  type WorkspaceOwner,
-  workspaceAfter,
-} from "./workspace.ts";
+import { emptyWorkspace, workspaceAfter } from "./workspace.ts";
+import type { WorkspaceOwner } from "./workspace-limits.ts";
+import type { Workspace, WorkspaceChange } from "./workspace-schema.ts";
 
 export const runStatuses = [
   "queued",
@@ -224,7 +220,7 @@ interface RunProgress {
     | null;
   /** Changes of the agent that answers, in their order. */
   handoffs: Handoff[];
-  /** What its programs share; absent before the first program. */
+  /** Folders that its programs share; absent before the first program. */
   workspaces?: { [Owner in WorkspaceOwner]?: Workspace };
   required_action: RequiredAction | null;
   output: string | null;

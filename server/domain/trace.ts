@@ -26,7 +26,8 @@ import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 import { addPause, type TracePause } from "./trace-pauses.ts";
 import { tokensOf } from "./usage.ts";
-import { emptyWorkspace, type Workspace, type WorkspaceChange, type WorkspaceFile } from "./workspace.ts";
+import { emptyWorkspace } from "./workspace.ts";
+import type { Workspace, WorkspaceChange, WorkspaceFile } from "./workspace-schema.ts";
 
 /** One entry of a trace (contract, section 16). Times are RFC 3339, latencies milliseconds. */
 export interface TraceStep {
@@ -82,7 +83,7 @@ export interface TraceStep {
 /** The folder after a program has at most so many of its files here; `file_count` and `bytes` are of all. */
 const shownFiles = 100;
 
-export type StepWorkspace = Omit<WorkspaceChange, "start"> & {
+type StepWorkspace = Omit<WorkspaceChange, "start"> & {
   files: WorkspaceFile[];
   file_count: number;
   bytes: number;

@@ -10,7 +10,7 @@ import type { Answer } from "../testing/expect-declared.ts";
 import { settledRun } from "../testing/settled-run.ts";
 import { type Client, type TestApp, type TestAppOptions, testApp } from "../testing/test-app.ts";
 
-// What programs of a run or of a thread share, through the whole server. Most failures of other products that these
+// The workspaces of runs and threads, through the whole server. Most failures of other products that these
 // tests are about come from a warm sandbox that is gone later: variables that are undefined, files that are lost, a
 // conversation that cannot go on.
 

@@ -6,7 +6,7 @@ import { runStatuses } from "../run-state.ts";
 import { runTriggers } from "../run-trigger.ts";
 import { stepTypes } from "../step-kinds.ts";
 import type { TraceStep as Step } from "../trace.ts";
-import { WorkspaceChange, WorkspaceFile } from "../workspace.ts";
+import { WorkspaceChange, WorkspaceFile } from "../workspace-schema.ts";
 import { changes } from "./enums.ts";
 import { AgentId, At, Attempt, Duration, EndedAt, Id, Name, objectOf, RunId, StepIndex } from "./fields.ts";
 import { ForkedFrom, Usage } from "./run.ts";

@@ -1,6 +1,6 @@
 import { endsRun, type FileFacts, type JournalEntry } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { WorkspaceChange } from "../../domain/workspace.ts";
+import type { WorkspaceChange } from "../../domain/workspace-schema.ts";
 import type { Projector } from "../../storage/journal/journal.ts";
 import type { FileStore } from "./store.ts";
 

@@ -1,12 +1,7 @@
 import type { JournalEntry } from "../../domain/run-event.ts";
 import type { Scope, ScopeColumns } from "../../domain/scope.ts";
-import {
-  contentsOf,
-  emptyWorkspace,
-  type Workspace,
-  type WorkspaceChange,
-  workspaceAfter,
-} from "../../domain/workspace.ts";
+import { contentsOf, emptyWorkspace, workspaceAfter } from "../../domain/workspace.ts";
+import type { Workspace, WorkspaceChange } from "../../domain/workspace-schema.ts";
 import type { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Projector } from "../../storage/journal/journal.ts";
@@ -113,5 +108,3 @@ export function createWorkspaces({ db: { sqlite }, blobs, outputs }: Needs) {
     },
   };
 }
-
-export type Workspaces = ReturnType<typeof createWorkspaces>;

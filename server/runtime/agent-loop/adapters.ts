@@ -1,7 +1,8 @@
 import { newId } from "../../domain/ids.ts";
 import { imageTypeOf, imageTypes } from "../../domain/image-types.ts";
 import type { PinnedSkill } from "../../domain/skills.ts";
-import type { Content, WorkspaceOwner } from "../../domain/workspace.ts";
+import type { WorkspaceOwner } from "../../domain/workspace-limits.ts";
+import type { Content } from "../../domain/workspace-schema.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { silentLog } from "../../lib/log.ts";

@@ -15,7 +15,7 @@ import type {
   RunUsage,
   ToolError,
 } from "../../domain/run-event.ts";
-import type { Workspace } from "../../domain/workspace.ts";
+import type { Workspace } from "../../domain/workspace-schema.ts";
 import type { EgressPolicy } from "../../lib/egress.ts";
 import type { Connection } from "../models/model.ts";
 import type { Standing } from "../models/spend-guard.ts";

@@ -53,7 +53,7 @@ interface Breakers {
 }
 
 /** State of a run as its tools read it. */
-export interface StateOfTools {
+interface StateOfTools {
   standing: ToolContext["standing"];
   /** Absent outside of runs. */
   workspace?: Workspaces["current"];

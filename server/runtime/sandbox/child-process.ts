@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { workspaceLimits } from "../../domain/workspace.ts";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { processTable } from "../../lib/process-table.ts";
 import { describeSpawnError, spawnWithRetry } from "../../lib/spawn-with-retry.ts";
 import { lowerThreadPriority, setIdlePriority } from "../../lib/thread-priority.ts";

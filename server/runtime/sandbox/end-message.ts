@@ -1,4 +1,5 @@
-import { workspaceLimits, workspacePathFault } from "../../domain/workspace.ts";
+import { workspacePathFault } from "../../domain/workspace.ts";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { bounds } from "./bounds.ts";
 import { isPlainName } from "./file-name.ts";
 import type { ProgramError, ProgramFile } from "./program.ts";

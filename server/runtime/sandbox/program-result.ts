@@ -1,4 +1,4 @@
-import { workspaceLimits } from "../../domain/workspace.ts";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { textFault } from "../../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";

@@ -1,4 +1,4 @@
-import { workspaceLimits } from "../../domain/workspace.ts";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { bounds, variables_ms } from "./bounds.ts";
 import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { workspaceFolder, workspaceLimits } from "../../domain/workspace.ts";
+import { workspaceFolder, workspaceLimits } from "../../domain/workspace-limits.ts";
 import { pythonDir } from "../../lib/assets.ts";
 import { type PackedFiles, unpackFiles } from "../../lib/file-pack.ts";
 import { isShallow } from "../../lib/json-limits.ts";

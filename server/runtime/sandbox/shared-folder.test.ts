@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { workspaceLimits } from "../../domain/workspace.ts";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { encodeSharedFile } from "./end-message.ts";
 import type { Packet } from "./packet.ts";
@@ -7,7 +7,7 @@ import type { SharedFolder } from "./program.ts";
 import { createResultCollector } from "./program-result.ts";
 import { folderChanges } from "./shared-folder.ts";
 
-// What a child that a program has taken over may say about its folder.
+// A child that a program has taken over may say anything about its folder.
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const before = (name: string, text: string) => ({ name, bytes: bytesOf(text), sha256: sha256(text) });

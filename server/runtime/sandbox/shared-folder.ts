@@ -1,4 +1,5 @@
-import { comparePaths, workspaceLimits, workspacePathFault } from "../../domain/workspace.ts";
+import { comparePaths, workspacePathFault } from "../../domain/workspace.ts";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { sha256 } from "../../lib/hash.ts";
 import type { FolderChanges, ProgramFile, SharedFile } from "./program.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { pythonFiles } from "../../../scripts/python-files.ts";
-import { workspaceLimits } from "../../domain/workspace.ts";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { withEnoughTime } from "../../testing/enough-time.ts";
 import type { Program, ProgramFile, SharedFile, SharedFolder } from "./program.ts";

@@ -35,7 +35,7 @@ import { runStatuses } from "../../domain/run-state.ts";
 import { environments, type Permission } from "../../domain/scope.ts";
 import type { SkillHead } from "../../domain/skills.ts";
 import type { VariableValues } from "../../domain/variable.ts";
-import type { Workspace } from "../../domain/workspace.ts";
+import type { Workspace } from "../../domain/workspace-schema.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 
 // The types of rows are inferred from here (`$inferSelect`) and written nowhere else. The SQL in migrations/ is

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type CodeLanguage, codeLanguages } from "../../../domain/agent-snapshot.ts";
 import { AppError, type Fault } from "../../../domain/errors.ts";
-import { type WorkspaceChoice, workspaceChoices } from "../../../domain/workspace.ts";
+import { type WorkspaceChoice, workspaceChoices } from "../../../domain/workspace-limits.ts";
 import { fault } from "../../../http/errors.ts";
 import { idOf } from "../../../http/schemas.ts";
 import { build } from "../../../lib/build-info.ts";

@@ -13,7 +13,7 @@ import {
 import type { SandboxLevel } from "../../../domain/api-types/enums.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
-import type { WorkspaceChoice } from "../../../domain/workspace.ts";
+import type { WorkspaceChoice } from "../../../domain/workspace-limits.ts";
 import { JsonObject, Metadata } from "../../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
 import type { McpListing } from "../../../runtime/mcp/read-tools.ts";

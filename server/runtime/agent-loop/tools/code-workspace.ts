@@ -1,15 +1,8 @@
 import type { CodeCall } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
-import {
-  type Content,
-  emptyWorkspace,
-  type Workspace,
-  type WorkspaceChange,
-  type WorkspaceOwner,
-  workspaceAtStart,
-  workspaceLimits,
-  workspacePathFault,
-} from "../../../domain/workspace.ts";
+import { emptyWorkspace, workspaceAtStart, workspacePathFault } from "../../../domain/workspace.ts";
+import { type WorkspaceOwner, workspaceLimits } from "../../../domain/workspace-limits.ts";
+import type { Content, Workspace, WorkspaceChange } from "../../../domain/workspace-schema.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { bounds } from "../../sandbox/bounds.ts";
 import type { FolderChanges, Program, ProgramFile, ProgramOutcome, SharedFile } from "../../sandbox/program.ts";
@@ -55,7 +48,7 @@ export async function runInWorkspace(
   const shared = { files, saves_variables, variables: saved };
   let outcome = await context.sandbox.run({ ...program, shared }, signal);
   if (outcome.unstarted && saved) {
-    // What an earlier program saved may keep the interpreter from starting.
+    // Variables of an earlier program may keep the interpreter from starting.
     notes.push(lostNote);
     outcome = await context.sandbox.run({ ...program, shared: { ...shared, variables: null } }, signal);
   }

@@ -2,7 +2,8 @@ import type { HttpTool, McpTool, ToolSnapshot } from "../../../domain/agent-snap
 import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import type { PinnedSkill } from "../../../domain/skills.ts";
-import type { Content, Workspace, WorkspaceOwner } from "../../../domain/workspace.ts";
+import type { WorkspaceOwner } from "../../../domain/workspace-limits.ts";
+import type { Content, Workspace } from "../../../domain/workspace-schema.ts";
 import type { Egress } from "../../../lib/egress.ts";
 import type { McpClient } from "../../mcp/client.ts";
 import type { Standing } from "../../models/spend-guard.ts";

@@ -1,5 +1,5 @@
 import type { FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
-import type { WorkspaceChange } from "../../../domain/workspace.ts";
+import type { WorkspaceChange } from "../../../domain/workspace-schema.ts";
 import type { RequestOutcome } from "../../../lib/request-outcome.ts";
 
 /** Outcome of running a tool; `attempts` counts the requests made. */
