@@ -191,6 +191,38 @@ describe("programs of one run", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("that a crash interrupts run again in the folder that the last complete program left", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "runnel-workspaces-"));
+    const [path, copy] = [join(folder, "runnel.db"), join(folder, "copy.db")];
+    const masterKey = crypto.getRandomValues(new Uint8Array(32));
+    const append = "workspace.write('log', (workspace.names().includes('log') ? workspace.text('log') : '') + 'x')";
+    const busy = `${append}; for (const end = Date.now() + 1000; Date.now() < end; );`;
+    const id = await (async () => {
+      await using server = strict({ masterKey, db: openDatabase(path) });
+      const client = await server.client();
+      const script = [
+        turn(call("js", append)),
+        turn(call("js", busy)),
+        turn(call("js", "workspace.text('log')")),
+        done,
+      ];
+      const { body } = await client.post("/v1/runs", { agent_id: await agentWith(client, script), input: "Go" });
+      const watch = server.watches.join(body.id);
+      for (let seen = body; seen.tool_calls.length < 2; ) {
+        await watch.next(1000);
+        seen = (await client.get(`/v1/runs/${body.id}`)).body;
+      }
+      watch.leave();
+      for (const ending of ["", "-wal"]) copyFileSync(path + ending, copy + ending);
+      return body.id;
+    })();
+    await using server = strict({ masterKey, db: openDatabase(copy) });
+    expect(await server.recover()).toBe(1);
+    const ran = await settledRun(server, await server.client(), id);
+    expect([ran.status, results(ran).at(-1)]).toEqual(["completed", "xx"]);
+    rmSync(folder, { recursive: true });
+  });
+
   test("tell the model which variables it has lost, instead of leaving it to an error", async () => {
     await using server = strict();
     const client = await server.client();
@@ -242,7 +274,7 @@ describe("programs of one run", () => {
     expect([contents(server), blobs(server)]).toEqual([0, 0]);
   });
 
-  test("have their contents deleted with the run, with its trace, and with the project, but not artefacts", async () => {
+  test("have their contents deleted with the run and with its trace, but not artefacts", async () => {
     await using server = strict();
     const client = await server.client();
     const many = "for (let i = 0; i < 20; i++) workspace.write('f' + i, 'content ' + i)";

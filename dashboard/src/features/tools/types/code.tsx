@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { CodeLanguage } from "../../../../../server/domain/agent-snapshot.ts";
-import type { WorkspaceChoice } from "../../../../../server/domain/workspace.ts";
+import type { WorkspaceChoice } from "../../../../../server/domain/workspace-limits.ts";
 import { fileApi } from "../../../entities/file/file-api.ts";
 import type { Fields } from "../../../hooks/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
