@@ -20,6 +20,6 @@ export const workspaceLimits = {
   variables_bytes: 16 * 2 ** 20,
   /** Lost variables that are named. */
   lost_names: 20,
-  /** Inputs that are put into the folder: those of all tools. */
+  /** Inputs that are known to have been put into the folder: the newest ones. */
   given: 1000,
 } as const;

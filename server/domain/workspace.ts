@@ -11,7 +11,7 @@ export function workspaceAtStart(before: Workspace, { start = before, given = []
   return {
     ...start,
     files: withFiles(start.files, files),
-    given: [...new Set([...start.given, ...given.map(({ file_id }) => file_id)])],
+    given: [...new Set([...start.given, ...given.map(({ file_id }) => file_id)])].slice(-workspaceLimits.given),
   };
 }
 

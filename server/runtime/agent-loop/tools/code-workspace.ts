@@ -36,13 +36,14 @@ export async function runInWorkspace(
   const { workspaces, recorded } = context;
   await workspaces.turn(workspace === "thread" ? "thread" : "run", recorded);
   const { owner, before, start } = await find(workspace === "thread", context);
-  const given = givenFiles(before, inputs);
+  const { given, left: leftOut } = givenFiles(before, inputs);
   const started = workspaceAtStart(before, { shared_by: owner, given, changed: [], removed: [] });
   // Functions with a source get all they need as arguments.
   const saves_variables = language === "python" && source === null;
   const { files, gone } = await readFiles(started, inputs, workspaces);
   const saved = saves_variables && started.variables ? await workspaces.read(started.variables) : null;
   const notes = gone.length === 0 ? [] : [goneNote(gone)];
+  if (leftOut > 0) notes.push(`${leftOut} input files do not fit into the workspace: they are only readable as input.`);
   if (saves_variables && started.variables && !saved) notes.push(lostNote);
 
   const shared = { files, saves_variables, variables: saved };
@@ -99,20 +100,25 @@ async function find(
   return { owner: "thread", before: thread, ...(!isKnown && { start: thread }) };
 }
 
-/** Returns the input files that the folder was never given, under their names there. */
-function givenFiles(before: Workspace, inputs: readonly InputFile[]): NonNullable<WorkspaceChange["given"]> {
+/** Returns the input files that the folder was never given, and the number of those that do not fit. */
+function givenFiles(before: Workspace, inputs: readonly InputFile[]) {
   const known = new Set(before.given);
   const paths = new Set(before.files.map(({ path }) => path));
   let room = workspaceLimits.bytes - before.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  return inputs.flatMap(({ id, name, bytes }) => {
-    const isNew = !paths.has(name) && paths.size >= workspaceLimits.files;
-    if (known.has(id) || known.size >= workspaceLimits.given || workspacePathFault(name) !== null) return [];
-    if (isNew || bytes.length > room) return [];
+  const given: NonNullable<WorkspaceChange["given"]> = [];
+  let left = 0;
+  for (const { id, name, bytes } of inputs) {
+    if (known.has(id)) continue;
+    const isFull = bytes.length > room || (!paths.has(name) && paths.size >= workspaceLimits.files);
+    if (isFull || workspacePathFault(name) !== null) {
+      left++;
+      continue;
+    }
     room -= bytes.length;
     paths.add(name);
-    known.add(id);
-    return [{ file_id: id, path: name, bytes: bytes.length, sha256: sha256(bytes) }];
-  });
+    given.push({ file_id: id, path: name, bytes: bytes.length, sha256: sha256(bytes) });
+  }
+  return { given, left };
 }
 
 /** Reads the files of the folder; those of the inputs are there already. `gone` are the paths of those that are not. */
@@ -120,9 +126,11 @@ async function readFiles({ files }: Workspace, inputs: readonly InputFile[], { r
   const known = new Map(inputs.map(({ bytes }) => [sha256(bytes), bytes]));
   const found: SharedFile[] = [];
   const gone: string[] = [];
+  let room: number = workspaceLimits.bytes;
   for (const { path, bytes: size, sha256 } of files) {
     // A journal that was imported may name anything.
-    const isPlace = workspacePathFault(path) === null && size <= workspaceLimits.bytes;
+    const isPlace = workspacePathFault(path) === null && size <= room;
+    if (isPlace) room -= size;
     const bytes = isPlace ? (known.get(sha256) ?? (await read({ sha256, bytes: size }))) : null;
     if (bytes) found.push({ name: path, bytes, sha256 });
     else gone.push(path);
