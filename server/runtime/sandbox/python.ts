@@ -125,8 +125,8 @@ function saveVariables(python: Interpreter, driver: Driver, files: Interpreter["
     );
     if (reason !== null) return nothing(reason, lost);
     return { variables: readIfThere(files, savedFile), lost, notes: [] };
-  } catch (error) {
-    return nothing(String(error));
+  } catch {
+    return nothing("the interpreter failed");
   } finally {
     stop();
   }

@@ -248,7 +248,7 @@ stuck = Stuck()
     expect(interrupted).toMatchObject({
       result: "done",
       error: null,
-      shared: { variables: null, lost: ["Stuck", "stuck"] },
+      shared: { variables: null },
     });
     expect(interrupted.shared?.notes).toHaveLength(1);
     const killed = await run(stuck(uninterruptible));
