@@ -1,12 +1,13 @@
 import type { CodeLanguage } from "../../domain/agent-snapshot.ts";
 
 /**
- * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (pages of images with text),
+ * Purpose of a child: to run a program (`data-python`: one that imports packages), to read `documents`, `pdfs`, `scans` (pages of images with text),
  * `scanned-parts` (documents with such pages attached), `capsules` or `skills`, to draw `pages` of PDFs, or to attack its
  * own jail in `self-test`.
  */
 export type ChildLanguage =
   | CodeLanguage
+  | "data-python"
   | "documents"
   | "pdfs"
   | "scans"
@@ -70,6 +71,15 @@ export const languages: Record<ChildLanguage, Language> = {
     cpu_seconds: 60,
     environment: [],
     load_ms: 40_000,
+    spares: 1,
+  },
+  "data-python": {
+    data_mb: 10240,
+    // The compiled interpreter and its packages; the program's own memory comes on top.
+    overhead_mb: 800,
+    cpu_seconds: 90,
+    environment: [],
+    load_ms: 60_000,
     spares: 1,
   },
   documents,

@@ -1,4 +1,5 @@
 import { bounds } from "./bounds.ts";
+import { childLanguageOf } from "./child-language.ts";
 import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
 import { createResultCollector } from "./program-result.ts";
@@ -14,7 +15,8 @@ export function programTask(program: Program): Task<ProgramOutcome> {
   const { timeout_ms, memory_mb } = program;
   return {
     timeout_ms,
-    timed_by: "clock" as const,
+    // Imports of large packages compute for seconds, which take much longer on a busy machine.
+    timed_by: childLanguageOf(program) === "data-python" ? "processor" : "clock",
     memory_mb,
     late_message: `The program was ended after ${timeout_ms} ms.`,
     memory_message: `The program needed more than its ${memory_mb} MB of memory.`,

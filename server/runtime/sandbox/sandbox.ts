@@ -4,6 +4,7 @@ import { build } from "../../lib/build-info.ts";
 import type { FairOptions } from "../../lib/fair-queue/fair-semaphore.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
 import { bounds } from "./bounds.ts";
+import { childLanguageOf } from "./child-language.ts";
 import { createChildren, type Spares } from "./children.ts";
 import { isPlainName } from "./file-name.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
@@ -38,7 +39,7 @@ export function createSandbox({ level, places = programPlaces, spares = 2, idle_
       const now = await level();
       const refusal = refuse(program, now);
       if (refusal) return refused(refusal);
-      const options = { language: program.language, jailed: now === "strict" };
+      const options = { language: childLanguageOf(program), jailed: now === "strict" };
       const task = () => programTask(program);
       return queue.run(owner, signal, (ownerPrograms) => children.perform(options, task, signal, ownerPrograms));
     },

@@ -3,6 +3,7 @@ import { type CodeLanguage, codeLanguages } from "../../../domain/agent-snapshot
 import { AppError, type Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
 import { idOf } from "../../../http/schemas.ts";
+import { dataPythonDir } from "../../../lib/assets.ts";
 import { build } from "../../../lib/build-info.ts";
 import * as t from "../../../lib/schema.ts";
 import { noPython } from "../../../runtime/sandbox/sandbox.ts";
@@ -58,19 +59,28 @@ export const kind: ToolKind = {
     const { source, language } = requireSettings(code);
     // Tells the model which Python modules exist.
     return source === null && language === "python"
-      ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
+      ? [description, pythonHas()].filter((text) => text !== "").join("\n\n")
       : description;
   },
 };
 
 const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
 
-const pythonHas = [
-  "Python 3.14 with its standard library (time zones too), and no other package: there is nothing to install from.",
-  "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
-  "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
-  "The value of the last expression and what was printed come back. Nothing stays for the next call.",
+const withoutPackages = "and no other package: there is nothing to install from.";
+const withPackages = [
+  "and numpy, pandas, scipy, scikit-learn, statsmodels, matplotlib, seaborn, openpyxl, xlsxwriter, Pillow, lxml,",
+  "beautifulsoup4, pypdf, sympy, networkx, PyYAML and tabulate; there is nothing to install more from.",
+  "Save charts with savefig as .png or .svg.",
 ].join(" ");
+
+/** Tells the model of Python's modules and folders. */
+const pythonHas = (): string =>
+  [
+    `Python with its standard library (time zones too), ${dataPythonDir() === null ? withoutPackages : withPackages}`,
+    "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
+    "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
+    "The value of the last expression and what was printed come back. Nothing stays for the next call.",
+  ].join(" ");
 
 interface Bounds {
   least: number;
