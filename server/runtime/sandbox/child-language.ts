@@ -1,6 +1,7 @@
 import { dataPythonDir } from "../../lib/assets.ts";
 import type { ChildLanguage } from "./languages.ts";
 import type { Program } from "./program.ts";
+import type { SystemPython } from "./system-python.ts";
 
 /** Modules of the interpreter with packages that the one without does not have. */
 export const packageModules = [
@@ -23,9 +24,13 @@ const importing = new RegExp(
 export const importsPackage = (source: string): boolean => importing.test(source);
 
 /**
- * Returns the language of the child for a program. The interpreter with packages needs more time to start and more
+ * Returns the language of the child for a program. `python`: the operator's interpreter, if there is one. The built-in interpreter with packages needs more time to start and more
  * memory, so that only programs that import one run in it.
  */
-export function childLanguageOf({ language, code }: Pick<Program, "language" | "code">): ChildLanguage {
+export function childLanguageOf(
+  { language, code }: Pick<Program, "language" | "code">,
+  python: SystemPython | null = null,
+): ChildLanguage {
+  if (language === "python" && python !== null) return "system-python";
   return language === "python" && importsPackage(code) && dataPythonDir() !== null ? "data-python" : language;
 }

@@ -7,16 +7,23 @@ import type { Task } from "./task.ts";
 
 /** The limits of a program's outputs, plus room for packet heads. */
 const said_max = bounds.output + bounds.result + 8 * 2 * bounds.printed + 2 ** 20;
-const codes = { late: "code_timeout", memory: "code_out_of_memory", failed: "sandbox_failed" } as const;
+const codes = {
+  late: "code_timeout",
+  memory: "code_out_of_memory",
+  failed: "sandbox_failed",
+  ended: "sandbox_failed",
+} as const;
+/** A program can end its interpreter where that is the whole process. */
+const nativeCodes = { ...codes, ended: "code_error" } as const;
 
-/** Returns the task of running a program. */
-export function programTask(program: Program): Task<ProgramOutcome> {
+/** Returns the task of running a program. `native`: in an interpreter that is a process, with all its code. */
+export function programTask(program: Program, native = false): Task<ProgramOutcome> {
   const collector = createResultCollector();
   const { timeout_ms, memory_mb } = program;
   return {
     timeout_ms,
     // Imports of large packages compute for seconds, which take much longer on a busy machine.
-    timed_by: childLanguageOf(program) === "data-python" ? "processor" : "clock",
+    timed_by: !native && childLanguageOf(program) === "data-python" ? "processor" : "clock",
     memory_mb,
     late_message: `The program was ended after ${timeout_ms} ms.`,
     memory_message: `The program needed more than its ${memory_mb} MB of memory.`,
@@ -27,7 +34,10 @@ export function programTask(program: Program): Task<ProgramOutcome> {
     onPacket: collector.receive,
     isComplete: collector.isComplete,
     outcome(why, duration_ms) {
-      const error: ProgramError | null = why && { code: codes[why.kind], message: why.message };
+      const error: ProgramError | null = why && {
+        code: (native ? nativeCodes : codes)[why.kind],
+        message: why.message,
+      };
       return collector.outcome(error, duration_ms);
     },
   };

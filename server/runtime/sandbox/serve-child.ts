@@ -19,6 +19,8 @@ export const serveChild: Record<ChildLanguage, (dropPrivileges: DropPrivileges, 
       const { loadDataPython } = await import("./data-python.ts");
       return serveProgram(() => loadDataPython(), dropPrivileges);
     },
+    // The operator's interpreter, whose process is never this one.
+    "system-python": () => process.exit(1),
     documents: async (dropPrivileges) => (await import("./serve-document.ts")).serveDocument(dropPrivileges),
     pdfs: async (dropPrivileges) => (await import("./serve-document.ts")).servePdf(dropPrivileges),
     scans: async (dropPrivileges) => (await import("./serve-scans.ts")).serveScans(dropPrivileges),

@@ -2,7 +2,8 @@ import type { Packet } from "./packet.ts";
 
 /** Reason why a child was ended before it had answered. */
 export interface StopReason {
-  kind: "late" | "memory" | "failed";
+  /** `ended`: by itself, after the task had started. */
+  kind: "late" | "memory" | "failed" | "ended";
   message: string;
 }
 

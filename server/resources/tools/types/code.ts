@@ -7,6 +7,7 @@ import { dataPythonDir } from "../../../lib/assets.ts";
 import { build } from "../../../lib/build-info.ts";
 import * as t from "../../../lib/schema.ts";
 import { noPython } from "../../../runtime/sandbox/sandbox.ts";
+import type { SystemPython } from "../../../runtime/sandbox/system-python.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
 import {
   type CodeDefinition,
@@ -55,11 +56,11 @@ export const kind: ToolKind = {
       ? textParameter("code", `${languageNames[language]} code; the value of its last expression is the result.`)
       : undefined;
   },
-  modelReads: ({ description, code }) => {
+  modelReads: ({ description, code }, python) => {
     const { source, language } = requireSettings(code);
     // Tells the model which Python modules exist.
     return source === null && language === "python"
-      ? [description, pythonHas()].filter((text) => text !== "").join("\n\n")
+      ? [description, pythonHas(python)].filter((text) => text !== "").join("\n\n")
       : description;
   },
 };
@@ -73,10 +74,18 @@ const withPackages = [
   "Save charts with savefig as .png or .svg.",
 ].join(" ");
 
+function packagesOf(python: SystemPython | null): string {
+  if (python !== null) return `and what is installed with it: ${python.packages.join(", ") || "no package"}.`;
+  return dataPythonDir() === null ? withoutPackages : withPackages;
+}
+
 /** Tells the model of Python's modules and folders. */
-const pythonHas = (): string =>
+const pythonHas = (python: SystemPython | null): string =>
   [
-    `Python with its standard library (time zones too), ${dataPythonDir() === null ? withoutPackages : withPackages}`,
+    `Python ${python?.version ?? ""} with its standard library (time zones too), ${packagesOf(python)}`.replace(
+      "  ",
+      " ",
+    ),
     "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
     "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
     "The value of the last expression and what was printed come back. Nothing stays for the next call.",
