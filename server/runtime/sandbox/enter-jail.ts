@@ -3,7 +3,7 @@ import { isCompiled } from "../../lib/assets.ts";
 import { type ChildOrder, childCommand } from "./child-order.ts";
 import { becomeJailed, becomeNative } from "./jail.ts";
 import { languages } from "./languages.ts";
-import { systemPythonCommand } from "./system-python.ts";
+import { systemPythonCommand } from "./system-python-command.ts";
 
 /** Maximum bytes of a file of a native interpreter. Its folders are in memory, and smaller in all. */
 const file_bytes = 64 * 2 ** 20;

@@ -1,12 +1,4 @@
-/// <reference path="./python-modules.d.ts" />
-
-import { bounds } from "./bounds.ts";
 import { packageModules } from "./child-language.ts";
-import startSource from "./cpython-start.py" with { type: "text" };
-import { packetKinds } from "./packet.ts";
-import driverSource from "./python-driver.py" with { type: "text" };
-import { filterOfNative } from "./seccomp.ts";
-import jailSource from "./system-python.py" with { type: "text" };
 
 /** A CPython of the operator, which runs programs instead of the built-in one. */
 export interface SystemPython {
@@ -47,7 +39,7 @@ export async function findSystemPython(executable: string): Promise<SystemPython
     env: {},
     timeout: findTimeout_ms,
   });
-  const [said, errors, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [said, errors, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
   if (code !== 0) throw new Error(`it does not run: ${errors.trim().split("\n").at(-1) || `it ended with ${code}`}`);
   const { version, readable, packages }: Omit<SystemPython, "executable" | "version"> & { version: number[] } =
     JSON.parse(said);
@@ -58,28 +50,4 @@ export async function findSystemPython(executable: string): Promise<SystemPython
   return { executable, version: version.join("."), readable, packages };
 }
 
-/** System calls that Python has no function for, and a number that it does not export. */
-const callNumbers = process.arch === "x64" ? { pivot_root: 155, capset: 126 } : { pivot_root: 41, capset: 91 };
-
-/**
- * Returns the command of an interpreter that closes its own jail, and then runs one program. Its process keeps its id
- * until then.
- */
-export function systemPythonCommand({ executable, readable }: SystemPython, parent: number): string[] {
-  const order = {
-    parent,
-    folders: readable,
-    kinds: Object.fromEntries(packetKinds.map((kind, number) => [kind, number])),
-    calls: { ...callNumbers, F_SETSIG: 10 },
-    filter: filterOfNative(process.pid).toBase64(),
-    start: startSource,
-    driver: driverSource,
-    printed_most: bounds.printed,
-    result_most: bounds.result,
-    message_most: bounds.message,
-    output_most: bounds.output,
-    files_most: bounds.files,
-    depth_most: bounds.depth,
-  };
-  return [executable, "-I", "-B", "-c", jailSource, JSON.stringify(order)];
-}
+const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> => new Response(stream).text();
