@@ -2,12 +2,8 @@ import { expect, test } from "bun:test";
 import { limitWasmMemory } from "./limit-wasm-memory.ts";
 
 /** A module with one exported memory of a page, and a custom section before and after. */
-const module = Uint8Array.of(
-  ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-  ...[0, 3, 1, 0x61, 7],
-  ...[5, 3, 1, 0, 1],
-  ...[7, 5, 1, 1, 0x6d, 2, 0],
-  ...[0, 3, 1, 0x62, 7],
+const module = Uint8Array.fromHex(
+  ["0061736d01000000", "0003016107", "0503010001", "070501016d0200", "0003016207"].join(""),
 );
 const megabyte = 2 ** 20;
 

@@ -1,4 +1,4 @@
-import { packageModules } from "./child-language.ts";
+import { packageModules } from "./package-modules.ts";
 
 /** A CPython of the operator, which runs programs instead of the built-in one. */
 export interface SystemPython {
