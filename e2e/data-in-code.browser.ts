@@ -26,7 +26,7 @@ plt.savefig("sales.svg")
 
 test("a question about an uploaded workbook is answered with numbers and a chart, which the playground shows", async ({
   page,
-}, { outputPath }) => {
+}, info) => {
   test.setTimeout(240_000);
   const complaints = recordFaults(page);
   await setUpAccount(page, server);
@@ -70,7 +70,7 @@ test("a question about an uploaded workbook is answered with numbers and a chart
     await page.emulateMedia({ colorScheme });
     await expectAccessible(page, `a chart, ${colorScheme}`);
     await expectToFit(page, `a chart, ${colorScheme}`);
-    await page.screenshot({ path: outputPath(`chart-${colorScheme}.png`) });
+    await page.screenshot({ path: info.outputPath(`chart-${colorScheme}.png`) });
   }
   const download = page.waitForEvent("download");
   await run.getByRole("button", { name: "sales.svg" }).click();
