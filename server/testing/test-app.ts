@@ -128,7 +128,7 @@ export function testApp({
     workers: 0,
     egress: { allow: egress, loopback },
     publicEgress,
-    sandbox: { level: async () => sandbox, known: () => sandbox },
+    sandbox: { level: async () => sandbox, known: () => sandbox, python: null },
     webhook_attempt_ms,
     otlpTarget,
     ollama,

@@ -194,6 +194,7 @@ async function setUp() {
     fileFacts: () => [],
     hasStdioServer: () => false,
     sandboxLevel: async () => "strict",
+    python: null,
     listTools: async (_, { url }) => {
       calls.push(url);
       return servers[url]!();

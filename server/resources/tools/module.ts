@@ -44,6 +44,7 @@ export function createToolsModule({ base, secrets, files, hasAgent, resolver }: 
     listTools,
     fileFacts: files.store.facts,
     sandboxLevel: sandbox.level,
+    python: sandbox.python,
     hasAgent,
     resolveAgent: resolver.resolve,
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),

@@ -15,6 +15,7 @@ import type { Egress } from "../../lib/egress.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
+import type { SystemPython } from "../../runtime/sandbox/system-python.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { tools } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
@@ -45,6 +46,8 @@ interface ToolStoreOptions extends StoreBase {
   hasStdioServer: (name: string) => boolean;
   /** Sandbox level of this machine, known shortly after the start. */
   sandboxLevel: () => Promise<SandboxLevel>;
+  /** The operator's interpreter for Python; null: the built-in one. */
+  python: SystemPython | null;
   listTools: ListTools;
 }
 
@@ -298,7 +301,10 @@ export function createToolStore(options: ToolStoreOptions) {
       }),
     /** Tools that a run pins, in order, without disabled and unknown ones. */
     snapshots: (scope: Scope, ids: readonly string[]): PinnedTools =>
-      pinTools(ids.flatMap((id) => rows.get(scope, id) ?? [])),
+      pinTools(
+        ids.flatMap((id) => rows.get(scope, id) ?? []),
+        options.python,
+      ),
 
     /** Refreshes stale lists of MCP servers before a run pins them; undefined if there are none. */
     refreshStale(scope: Scope, ids: readonly string[]): Promise<void> | undefined {
@@ -314,7 +320,7 @@ export function createToolStore(options: ToolStoreOptions) {
       const definition = definitionOf(row);
       if (!definition.mcp) {
         if (tool !== undefined) throw invalid("tool", "Only mcp tools have this.");
-        return snapshotOf(row, definition);
+        return snapshotOf(row, definition, options.python);
       }
       if (tool === undefined) throw invalid("tool", "Choose one of the server's tools.", "required");
       const listed = offered(definition.mcp).find(({ name }) => name === tool);

@@ -129,8 +129,8 @@ export function createSharedSandbox(): (ask: Ask) => Promise<Sandbox> {
   return async (ask) => {
     if (made) return made;
     // Each run asks for itself: if a run that ends while waiting had asked for all, the others would get no answer.
-    const level = await ask("sandbox", {});
-    made ??= createSandbox({ level: () => level });
+    const { level, python } = await ask("sandbox", {});
+    made ??= createSandbox({ level: () => level, python });
     return made;
   };
 }

@@ -19,6 +19,7 @@ import type { Workspace } from "../../domain/workspace-schema.ts";
 import type { EgressPolicy } from "../../lib/egress.ts";
 import type { Connection } from "../models/model.ts";
 import type { Standing } from "../models/spend-guard.ts";
+import type { SystemPython } from "../sandbox/system-python.ts";
 import type { ToolResult } from "./tools/tool-result.ts";
 
 /** All data that a worker needs to drive a run. Plain data, held only while the loop runs. */
@@ -105,8 +106,8 @@ export interface Asks {
     ask: { skill_id: string; version: number; path: string; start: number; length: number };
     answer: { content: string } | null;
   };
-  /** Returns this machine's sandbox level. */
-  sandbox: { ask: object; answer: SandboxLevel };
+  /** Returns this machine's sandbox level, and the operator's interpreter for Python. */
+  sandbox: { ask: object; answer: { level: SandboxLevel; python: SystemPython | null } };
   /** Takes a slot of a connection with limited concurrency; returns the slot's number, for its release. */
   model_place: { ask: { connection: string }; answer: number };
   /** Admits a call to the first of these models that answers, as far as is known; waits for one up to `wait_ms`. */

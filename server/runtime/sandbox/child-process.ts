@@ -10,6 +10,7 @@ import { type Packet, packetReader } from "./packet.ts";
 import { parentSocket } from "./parent-socket.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
 import { programTask } from "./program-task.ts";
+import type { SystemPython } from "./system-python.ts";
 import { type StopReason, startLimit_ms, type Task } from "./task.ts";
 
 /** Maximum bytes of any packet from a child. */
@@ -32,6 +33,8 @@ export interface ChildOptions {
   language: ChildLanguage;
   /** False: a separate process without a jail. */
   jailed: boolean;
+  /** The interpreter of `system-python`. */
+  python?: SystemPython | null;
   /** Command started instead of a child; for tests. */
   command?: string[];
 }
@@ -39,9 +42,9 @@ export interface ChildOptions {
 export type Child = ReturnType<typeof startChild>;
 
 /** Starts a process for one task. The process is gone when `run` settles, at the latest at its deadline. */
-export function startChild({ language, jailed, command }: ChildOptions) {
+export function startChild({ language, jailed, python, command }: ChildOptions) {
   const { load_ms, overhead_mb } = languages[language];
-  const order = { language, parent: process.pid };
+  const order = { language, parent: process.pid, ...(python && { python }) };
   const child = Bun.spawn(command ?? childCommand(jailed ? "jail" : "bare", order), {
     stdio: jailed ? ["pipe", "pipe", "ignore", "pipe"] : ["pipe", "pipe", "ignore"],
     env: {},
@@ -106,7 +109,8 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     (error) => end(failure(`gave no valid answer: ${wordsOf(error)}`)),
   ).then(() => {
     diedEarly = started === null && ended === 0;
-    end(task?.isComplete() ? null : failure(`ended without an answer (${child.signalCode ?? child.exitCode})`));
+    const exit = failure(`ended without an answer (${child.signalCode ?? child.exitCode})`);
+    end(task?.isComplete() ? null : { ...exit, kind: started === null ? "failed" : "ended" });
     ready.resolve(false);
     letGo(child.stdin);
     if (typeof ownEnd === "number") closeSync(ownEnd);

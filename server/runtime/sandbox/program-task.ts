@@ -1,5 +1,6 @@
 import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { bounds, variables_ms } from "./bounds.ts";
+import { childLanguageOf } from "./child-language.ts";
 import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
 import { createResultCollector } from "./program-result.ts";
@@ -7,20 +8,28 @@ import { startLimit_ms, type Task } from "./task.ts";
 
 /** The limits of a program's outputs, plus room for packet heads. */
 const said_max = bounds.output + bounds.result + 8 * 2 * bounds.printed + 2 ** 20;
-const codes = { late: "code_timeout", memory: "code_out_of_memory", failed: "sandbox_failed" } as const;
+const codes = {
+  late: "code_timeout",
+  memory: "code_out_of_memory",
+  failed: "sandbox_failed",
+  ended: "sandbox_failed",
+} as const;
+/** A program can end its interpreter where that is the whole process. */
+const nativeCodes = { ...codes, ended: "code_error" } as const;
 
 /** The same of a shared folder. */
 const shared_max = workspaceLimits.bytes + workspaceLimits.variables_bytes + 2 ** 21;
 /** Limits for restoring the variables, and for saving them, from outside of the interpreter. */
 const session_ms = 2 * variables_ms;
 
-/** Returns the task of running a program. */
-export function programTask(program: Program): Task<ProgramOutcome> {
+/** Returns the task of running a program. `native`: in an interpreter that is a process, with all its code. */
+export function programTask(program: Program, native = false): Task<ProgramOutcome> {
   const { timeout_ms, memory_mb, shared } = program;
   const collector = createResultCollector(shared);
   return {
     timeout_ms,
-    timed_by: "clock" as const,
+    // Imports of large packages compute for seconds, which take much longer on a busy machine.
+    timed_by: !native && childLanguageOf(program) === "data-python" ? "processor" : "clock",
     ...(shared?.saves_variables && { start_ms: startLimit_ms + session_ms, save_ms: session_ms }),
     memory_mb,
     late_message: `The program was ended after ${timeout_ms} ms.`,
@@ -32,7 +41,10 @@ export function programTask(program: Program): Task<ProgramOutcome> {
     onPacket: collector.receive,
     isComplete: collector.isComplete,
     outcome(why, duration_ms) {
-      const error: ProgramError | null = why && { code: codes[why.kind], message: why.message };
+      const error: ProgramError | null = why && {
+        code: (native ? nativeCodes : codes)[why.kind],
+        message: why.message,
+      };
       const outcome = collector.outcome(error, duration_ms);
       return why?.unstarted ? { ...outcome, unstarted: true } : outcome;
     },

@@ -113,6 +113,9 @@ def plain(value):
         return list(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
+    # Numbers and arrays of numpy. A table of pandas has an index too, and reads better as text.
+    if callable(getattr(value, "tolist", None)) and not hasattr(value, "index"):
+        return value.tolist()
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value)

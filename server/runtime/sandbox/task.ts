@@ -5,7 +5,8 @@ export const startLimit_ms = 10_000;
 
 /** Reason why a child was ended before it had answered. */
 export interface StopReason {
-  kind: "late" | "memory" | "failed";
+  /** `ended`: by itself, after the task had started. */
+  kind: "late" | "memory" | "failed" | "ended";
   message: string;
   /** True if the task has not begun. */
   unstarted?: true;

@@ -4,9 +4,11 @@ import { AppError, type Fault } from "../../../domain/errors.ts";
 import { type WorkspaceChoice, workspaceChoices } from "../../../domain/workspace-limits.ts";
 import { fault } from "../../../http/errors.ts";
 import { idOf } from "../../../http/schemas.ts";
+import { dataPythonDir } from "../../../lib/assets.ts";
 import { build } from "../../../lib/build-info.ts";
 import * as t from "../../../lib/schema.ts";
 import { noPython } from "../../../runtime/sandbox/sandbox.ts";
+import type { SystemPython } from "../../../runtime/sandbox/system-python.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
 import {
   type CodeDefinition,
@@ -60,24 +62,16 @@ export const kind: ToolKind = {
       ? textParameter("code", `${languageNames[language]} code; the value of its last expression is the result.`)
       : undefined;
   },
-  modelReads: ({ description, code }) => {
+  modelReads: ({ description, code }, python) => {
     const { source, language, workspace = "run" } = requireSettings(code);
     if (source !== null) return description;
     // Tells the model which Python modules exist, and what stays for the next program.
-    const texts = language === "python" ? [description, pythonHas(workspace)] : [description, scriptHas[workspace]];
+    const texts = [description, language === "python" ? pythonHas(python, workspace) : scriptHas[workspace]];
     return texts.filter((text) => text !== "").join("\n\n");
   },
 };
 
 const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
-
-const pythonHas = (workspace: WorkspaceChoice): string =>
-  [
-    "Python 3.14 with its standard library (time zones too), and no other package: there is nothing to install from.",
-    "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
-    "The value of the last expression and what was printed come back.",
-    pythonKeeps[workspace],
-  ].join(" ");
 
 const stays = "Files and variables stay for the next program";
 const theFolder = "The current folder is /workspace (also /mnt/data), with the files that were given.";
@@ -94,6 +88,28 @@ const scriptHas: Record<WorkspaceChoice, string> = {
   thread: `${folderApi} They stay for the next program, also of later runs of this conversation; variables do not.`,
   none: "",
 };
+
+const withoutPackages = "and no other package: there is nothing to install from.";
+const withPackages = [
+  "and numpy, pandas, scipy, scikit-learn, statsmodels, matplotlib, seaborn, openpyxl, xlsxwriter, Pillow, lxml,",
+  "beautifulsoup4, pypdf, sympy, networkx, PyYAML and tabulate; there is nothing to install more from.",
+  "Save charts with savefig as .png or .svg.",
+].join(" ");
+
+function packagesOf(python: SystemPython | null): string {
+  if (python !== null) return `and what is installed with it: ${python.packages.join(", ") || "no package"}.`;
+  return dataPythonDir() === null ? withoutPackages : withPackages;
+}
+
+/** Tells the model of Python's modules and folders, and of what stays for the next program. */
+const pythonHas = (python: SystemPython | null, workspace: WorkspaceChoice): string =>
+  [
+    `Python${python === null ? "" : ` ${python.version}`} with its standard library (time zones too),`,
+    packagesOf(python),
+    "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
+    "The value of the last expression and what was printed come back.",
+    pythonKeeps[workspace],
+  ].join(" ");
 
 interface Bounds {
   least: number;
