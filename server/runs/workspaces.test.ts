@@ -2,10 +2,14 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { dataPythonFiles } from "../../scripts/data-python-files.ts";
 import { pythonFiles } from "../../scripts/python-files.ts";
+import { pythonWith } from "../../scripts/python-tool.ts";
 import type { ScriptEntry } from "../domain/model-call.ts";
+import { findSystemPython } from "../runtime/sandbox/system-python.ts";
 import { openDatabase } from "../storage/db/open.ts";
 import { capsuleOf, importCapsule } from "../testing/capsules.ts";
+import { xlsxOf } from "../testing/documents.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { settledRun } from "../testing/settled-run.ts";
 import { type Client, type TestApp, type TestAppOptions, testApp } from "../testing/test-app.ts";
@@ -64,6 +68,48 @@ const blobs = (server: TestApp) =>
   server.db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM file_blobs WHERE sha256 IS NOT NULL").get()!.n;
 const programsOf = async (client: Client, id: string): Promise<Body[]> =>
   (await client.get(`/v1/traces/${id}`)).body.steps.filter(({ type }: Body) => type === "tool_call");
+
+/** A run whose first program loads a workbook, and whose second uses the table without an import. */
+async function tableOfWorkbook(server: TestApp): Promise<Body> {
+  const client = await server.client();
+  const rows = [["region", "amount"], ...Array.from({ length: 5 }, (_, i) => [`r${i}`, i])];
+  const content_base64 = xlsxOf([{ name: "Sales", rows }]).toBase64();
+  const upload = { filename: "sales.xlsx", content_base64, purpose: "code_interpreter" };
+  const { id } = await make(client, "files", upload);
+  const programs = [
+    call("py", "import pandas as pd\ndf = pd.read_excel('sales.xlsx')\ndf.to_csv('sales.csv', index=False)"),
+    call("py", "print(df.shape)"),
+    call("js", "workspace.text('sales.csv').split('\\n').length"),
+  ];
+  const agent = await agentWith(client, [...programs.map((each) => turn(each)), done], { memory_mb: 256 });
+  return run(server, client, agent, { file_ids: [id] });
+}
+
+describe("a table that one program loads from a workbook", () => {
+  test("is there for the next one, which imports nothing", async () => {
+    if ((await dataPythonFiles()) === null) throw new Error("Python's packages need python3 with venv, and PyPI.");
+    await using server = strict();
+    const { tool_calls } = await tableOfWorkbook(server);
+    expect(tool_calls.map(({ error }: Body) => error)).toEqual([null, null, null]);
+    expect([tool_calls[1].output.stdout, tool_calls[1].output.notes]).toEqual(["(5, 2)\n", undefined]);
+    expect(tool_calls[2].output.result).toBe(7);
+  });
+
+  test("is there for the next one in an installed CPython", async () => {
+    const programs = await pythonWith("data-packages", [
+      "pandas==2.3.3",
+      "numpy==2.2.6",
+      "matplotlib==3.10.7",
+      "openpyxl==3.1.5",
+    ]);
+    if (programs === null) return console.warn("Not tested: an installed CPython, because PyPI or python3 is missing.");
+    await using server = strict({ python: await findSystemPython(join(programs, "python3")) });
+    const { tool_calls } = await tableOfWorkbook(server);
+    expect(tool_calls.map(({ error }: Body) => error)).toEqual([null, null, null]);
+    expect([tool_calls[1].output.stdout, tool_calls[1].output.notes]).toEqual(["(5, 2)\n", undefined]);
+    expect(tool_calls[2].output.result).toBe(7);
+  });
+});
 
 describe("programs of one run", () => {
   test("share a folder in both languages, with the run's files, and in Python their variables", async () => {

@@ -2,6 +2,7 @@ import { dataPythonDir } from "../../lib/assets.ts";
 import type { ChildLanguage } from "./languages.ts";
 import { packageModules } from "./package-modules.ts";
 import type { Program } from "./program.ts";
+import { areFromPackages } from "./saved-variables.ts";
 import type { SystemPython } from "./system-python.ts";
 
 const names = packageModules.join("|");
@@ -15,13 +16,16 @@ const importing = new RegExp(
 export const importsPackage = (source: string): boolean => importing.test(source);
 
 /**
- * Returns the language of the child for a program. `python`: the operator's interpreter, if there is one. The built-in interpreter with packages needs more time to start and more
- * memory, so that only programs that import one run in it.
+ * Returns the language of the child for a program. `python`: the operator's interpreter, if there is one. The built-in
+ * interpreter with packages needs more time to start and more memory, so that only programs run in it that import one, or
+ * that continue with the variables of such a program.
  */
 export function childLanguageOf(
-  { language, code }: Pick<Program, "language" | "code">,
+  { language, code, shared }: Pick<Program, "language" | "code" | "shared">,
   python: SystemPython | null = null,
 ): ChildLanguage {
   if (language === "python" && python !== null) return "system-python";
-  return language === "python" && importsPackage(code) && dataPythonDir() !== null ? "data-python" : language;
+  const variables = shared?.variables ?? null;
+  const needsPackages = importsPackage(code) || (variables !== null && areFromPackages(variables));
+  return language === "python" && needsPackages && dataPythonDir() !== null ? "data-python" : language;
 }

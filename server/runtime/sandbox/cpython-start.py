@@ -1,4 +1,7 @@
-"""Runs the driver in an ordinary CPython, which has none of the modules that the driver imports."""
+"""Runs the driver in an ordinary CPython, which has none of the modules that the driver imports.
+
+`cloudpickle` and `program_variables`, with which variables are saved, stay for the program and for its variables.
+"""
 
 import ast
 import asyncio
@@ -71,9 +74,19 @@ def module(name, **members):
     sys.modules[name].__dict__.update(members)
 
 
-def start(driver, source, arguments, result_limit, message_limit):
-    """Returns the driver's JSON."""
+def register(name, source):
+    made = sys.modules[name] = types.ModuleType(name)
+    # Other packages import a part of cloudpickle by its own name.
+    made.__path__ = []
+    sys.modules[f"{name}.{name}"] = made
+    exec(compile(source, name + ".py", "exec"), made.__dict__)
+
+
+def load(driver, modules):
+    """Returns the functions of the driver: `restore`, `run` and `save`. `modules`: sources by name, in their order."""
     members = {"__name__": "driver"}
+    for name, source in modules.items():
+        register(name, source)
     module("pyodide")
     module("pyodide.code", eval_code_async=eval_code_async)
     module("pyodide.ffi", run_sync=None)
@@ -82,5 +95,10 @@ def start(driver, source, arguments, result_limit, message_limit):
     for name in ("pyodide", "pyodide.code", "pyodide.ffi", "pyodide.webloop"):
         del sys.modules[name]
     asyncio.run = run_inside
+    return members
+
+
+def start(members, source, arguments, result_limit, message_limit):
+    """Returns the driver's JSON."""
     loop = Loop()
     return loop.run_until_complete(members["run"](source, arguments, result_limit, message_limit))

@@ -110,7 +110,8 @@ os.symlink("a.txt", "link.txt")
       "import numpy\nprint('so far')\nopen('a', 'w').write('x')\nnumpy.zeros(-1)",
     );
     expect([stdout, files.map(({ name }) => name)]).toEqual(["so far\n", ["a"]]);
-    expect(error).toMatchObject({ code: "code_error", message: expect.stringMatching(/line 4[\s\S]*ValueError/) });
+    expect(error?.code).toBe("code_error");
+    expect(error?.message).toMatch(/line 4[\s\S]*ValueError/);
     expect(error?.message).not.toMatch(/driver|cpython/);
   });
 

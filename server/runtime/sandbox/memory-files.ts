@@ -209,10 +209,14 @@ export function createMemoryFiles(room: number) {
       file.buffer.set(bytes, at);
     },
     resize,
-    /** Adds a file of the host with its folders. Its bytes are not copied and do not count. */
-    layFile(path: string, bytes: Uint8Array<ArrayBuffer>): void {
+    /**
+     * Adds a file of the host with its folders. Its bytes are not copied. If `fixed`, they do not count; if not, the
+     * program may change them in place.
+     */
+    layFile(path: string, bytes: Uint8Array<ArrayBuffer>, fixed = true): void {
       const parent = layFolder(path.slice(0, path.lastIndexOf("/")));
-      const file: RegularFile = { ...node(), kind: "file", buffer: bytes, size: bytes.length, fixed: true };
+      const file: RegularFile = { ...node(), kind: "file", buffer: bytes, size: bytes.length, fixed };
+      if (!fixed) used += bytes.length;
       parent.entries.set(path.slice(path.lastIndexOf("/") + 1), file);
     },
     layFolder,

@@ -1,5 +1,5 @@
 import { workspaceLimits } from "../../domain/workspace-limits.ts";
-import { bounds, variables_ms } from "./bounds.ts";
+import { bounds, packageVariables_ms, variables_ms } from "./bounds.ts";
 import { childLanguageOf } from "./child-language.ts";
 import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
@@ -19,17 +19,18 @@ const nativeCodes = { ...codes, ended: "code_error" } as const;
 
 /** The same of a shared folder. */
 const shared_max = workspaceLimits.bytes + workspaceLimits.variables_bytes + 2 ** 21;
-/** Limits for restoring the variables, and for saving them, from outside of the interpreter. */
-const session_ms = 2 * variables_ms;
 
 /** Returns the task of running a program. `native`: in an interpreter that is a process, with all its code. */
 export function programTask(program: Program, native = false): Task<ProgramOutcome> {
   const { timeout_ms, memory_mb, shared } = program;
   const collector = createResultCollector(shared);
+  const hasPackages = !native && childLanguageOf(program) === "data-python";
+  // Limits for restoring the variables, and for saving them, from outside of the interpreter.
+  const session_ms = native || hasPackages ? 4 * packageVariables_ms : 2 * variables_ms;
   return {
     timeout_ms,
     // Imports of large packages compute for seconds, which take much longer on a busy machine.
-    timed_by: !native && childLanguageOf(program) === "data-python" ? "processor" : "clock",
+    timed_by: hasPackages ? "processor" : "clock",
     ...(shared?.saves_variables && { start_ms: startLimit_ms + session_ms, save_ms: session_ms }),
     memory_mb,
     late_message: `The program was ended after ${timeout_ms} ms.`,

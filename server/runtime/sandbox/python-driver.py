@@ -45,23 +45,32 @@ number = 1
 
 
 def restore():
-    """Loads the variables that an earlier program saved. Returns why it could not, or an empty text."""
+    """Loads the variables that an earlier program saved. Returns a note for the model on what is lost, or an empty text."""
     global number
     try:
         number = program_variables.restore(RESTORED) + 1
+        return ""
+    except program_variables.OtherVersion as error:
+        reason = str(error)
     except BaseException as error:
         program_variables.names.clear()
-        return f"{type(error).__name__}: {error}"[:200]
-    return ""
+        reason = f"{type(error).__name__}: {error}"[:200]
+    lost = program_variables.missing
+    if not lost:
+        return f"The variables of the earlier programs could not be restored ({reason}): they are lost."
+    named = ", ".join(lost[:10]) + (" and others" if len(lost) > 10 else "")
+    return f"Variables of the earlier programs could not be restored ({reason}). These are lost: {named}."
 
 
 def save(limit):
-    """Returns JSON of `{lost, reason}`; `reason` is null unless nothing could be saved."""
+    """Returns JSON of `{lost, note}`; `note` tells the model that nothing could be saved, or is null."""
     try:
-        return dumps({"lost": program_variables.save(SAVED, number, limit), "reason": None})
+        return dumps({"lost": program_variables.save(SAVED, number, limit), "note": None})
     except BaseException as error:
         lost = list(program_variables.own_names())
-        return dumps({"lost": lost, "reason": f"{type(error).__name__}: {error}"[:200]})
+        reason = f"{type(error).__name__}: {error}"[:200]
+        note = f"No variable is left for the next program, because they could not be saved: {reason}."
+        return dumps({"lost": lost, "note": note})
 
 
 async def run(source, arguments, result_limit, message_limit):

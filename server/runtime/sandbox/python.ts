@@ -13,11 +13,10 @@ import type { FolderChanges, Program, ProgramError, ProgramFile, SharedFile } fr
 import driverSource from "./python-driver.py" with { type: "text" };
 import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
 import type { LoadRuntime, ProgramEnd, ProgramIo, SavedVariables } from "./runtime.ts";
+import { restoredFile, savedFile, savedVariables, unsavedVariables, variablesRoom } from "./saved-variables.ts";
 import { folderChanges, type LeftFile } from "./shared-folder.ts";
 
 const [input, output] = ["/input", "/output"];
-/** Files by which the driver takes the variables of earlier programs, and gives those of this one. */
-const [restoredFile, savedFile] = ["/tmp/restored-variables", "/tmp/saved-variables"];
 /** Folder in which programs written for other tools expect and leave files. */
 const alternativeFolder = "/mnt/data";
 
@@ -30,7 +29,7 @@ interface DriverAnswer {
 
 interface Driver {
   run(code: string, args: string | undefined, result: number, message: number): Promise<string>;
-  /** Returns why the variables could not be restored, or an empty text. */
+  /** Returns a note on the variables that are lost, or an empty text. */
   restore(): string;
   save(limit: number): string;
 }
@@ -100,10 +99,8 @@ function restoreVariables(python: Interpreter, driver: Driver, { shared }: Progr
   python.FS.writeFile(restoredFile, shared.variables);
   const stop = interruptAfter(python, variables_ms);
   try {
-    const reason = driver.restore();
-    return reason === ""
-      ? []
-      : [`The variables of the earlier programs could not be restored (${reason}): they are lost.`];
+    const note = driver.restore();
+    return note === "" ? [] : [note];
   } catch {
     // They have broken the interpreter: the server tries again without them, because the program has not started.
     process.exit(1);
@@ -113,20 +110,11 @@ function restoreVariables(python: Interpreter, driver: Driver, { shared }: Progr
 }
 
 function saveVariables(python: Interpreter, driver: Driver, files: Interpreter["FS"]): SavedVariables {
-  const nothing = (reason: string, lost: string[] = []): SavedVariables => ({
-    variables: null,
-    lost,
-    notes: [`No variable is left for the next program, because they could not be saved: ${reason}.`],
-  });
   const stop = interruptAfter(python, variables_ms);
   try {
-    const { lost, reason }: { lost: string[]; reason: string | null } = JSON.parse(
-      driver.save(workspaceLimits.variables_bytes - 1024),
-    );
-    if (reason !== null) return nothing(reason, lost);
-    return { variables: readIfThere(files, savedFile), lost, notes: [] };
+    return savedVariables(driver.save(variablesRoom), () => readIfThere(files, savedFile));
   } catch {
-    return nothing("the interpreter failed");
+    return unsavedVariables;
   } finally {
     stop();
   }

@@ -6,6 +6,8 @@ export interface ProgramIo {
   stderr(text: string): void;
   /** To be called before the program itself, once its variables are restored. */
   started(): void;
+  /** To be called by a runtime that saves the variables before it returns: gives everything else to the server. */
+  saving(end: ProgramEnd): void;
 }
 
 /** A runtime's report about a program that has ended, successfully or not. */

@@ -7,6 +7,7 @@ import { encodePacket } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 import { decodeProgram } from "./program-message.ts";
 import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
+import { unsavedVariables } from "./saved-variables.ts";
 
 /** Runs a child that loads a language, runs one program, writes the answer and exits. */
 export async function serveProgram(load: LoadRuntime, dropPrivileges: DropPrivileges): Promise<never> {
@@ -23,14 +24,21 @@ export async function serveProgram(load: LoadRuntime, dropPrivileges: DropPrivil
   // Variables are restored before the program's own time begins.
   if (!program.shared?.variables) started();
   const [stdout, stderr] = [printer("stdout"), printer("stderr")];
-  const end = limitResult(await run(program, { stdout: stdout.print, stderr: stderr.print, started }).catch(failed));
-  const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
-  started();
-  answer(end, truncated);
+  let told: ReturnType<typeof tell> | null = null;
+  const saving = (end: ProgramEnd) => {
+    if (told) return;
+    const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
+    started();
+    told = tell(limitResult(end), truncated);
+  };
+  const end = await run(program, { stdout: stdout.print, stderr: stderr.print, started, saving }).catch(failed);
+  saving(end);
+  finish(end, told);
   process.exit(0);
 }
 
-function answer(end: ProgramEnd, truncated: object): void {
+/** Sends everything but the variables. Returns the last message for after those; null if it was sent. */
+function tell(end: ProgramEnd, truncated: object) {
   const { result, error, files, files_dropped, shared, saveVariables, peak_memory_mb } = end;
   if (result !== null) writeOutput(encodePacket("result", encode(result)));
   for (const file of files) writeOutput(encodePacket("file", encodeFile(file)));
@@ -38,7 +46,7 @@ function answer(end: ProgramEnd, truncated: object): void {
   const last = { error: short, files_dropped, peak_memory_mb, ...truncated };
   if (!shared) {
     writeMessage("ended", last);
-    return;
+    return null;
   }
   const { changed, removed, dropped, lost, notes } = shared;
   for (const file of changed) writeOutput(encodePacket("changed", encodeSharedFile(file)));
@@ -46,12 +54,19 @@ function answer(end: ProgramEnd, truncated: object): void {
   const ended = { ...last, shared: { dropped, lost, notes } };
   if (!saveVariables) {
     writeMessage("ended", ended);
-    return;
+    return null;
   }
   writeMessage("saving", ended);
-  const saved = saveVariables();
+  return ended;
+}
+
+/** Saves the variables, if they are awaited, and ends the answer. */
+function finish({ saveVariables }: ProgramEnd, last: ReturnType<typeof tell>): void {
+  if (!last) return;
+  const saved = saveVariables?.() ?? unsavedVariables;
   if (saved.variables) writeOutput(encodePacket("variables", saved.variables));
-  writeMessage("ended", { ...ended, shared: { dropped, lost: saved.lost, notes: [...notes, ...saved.notes] } });
+  const { dropped, notes } = last.shared;
+  writeMessage("ended", { ...last, shared: { dropped, lost: saved.lost, notes: [...notes, ...saved.notes] } });
 }
 
 /** Enforces the parent's limits of a result, because the parent rejects a larger one. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { pythonFiles } from "../../../scripts/python-files.ts";
 import { workspaceLimits } from "../../domain/workspace-limits.ts";
-import { sha256 } from "../../lib/hash.ts";
 import { withEnoughTime } from "../../testing/enough-time.ts";
-import type { Program, ProgramFile, SharedFile, SharedFolder } from "./program.ts";
+import { bytesOf, sharedFile as file, programSession, textsOf as texts } from "../../testing/program-session.ts";
+import type { SharedFile } from "./program.ts";
 import { createSandbox } from "./sandbox.ts";
 
 // Programs that share a folder and, in Python, their variables: each in a process of its own.
@@ -15,42 +15,10 @@ const sandbox = createSandbox({ level: () => "strict", places: { count: 2, reser
 beforeAll(pythonFiles, 180_000);
 afterAll(() => sandbox.stop());
 
-const never = new AbortController().signal;
-const bytesOf = (text: string) => new TextEncoder().encode(text);
-const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-const sharedFile = ({ name, bytes }: ProgramFile): SharedFile => ({ name, bytes, sha256: sha256(bytes) });
-const file = (name: string, text: string): SharedFile => sharedFile({ name, bytes: bytesOf(text) });
-const texts = (files: readonly ProgramFile[]) => files.map(({ name, bytes }) => [name, textOf(bytes)]);
+const session = (start: SharedFile[] = []) => programSession(sandbox, start);
 
 /** A loop inside the interpreter, at which it does not look for an interruption. */
 const uninterruptible = "__import__('collections').deque(__import__('itertools').repeat(0), maxlen=0)";
-
-type More = Partial<Program> & { language?: Program["language"] };
-
-/** Runs programs one after the other, each with the folder and the variables that the one before left. */
-function session(start: SharedFile[] = []) {
-  let shared: SharedFolder = { files: start, saves_variables: true, variables: null };
-  const run = async (code: string, { language = "python", ...more }: More = {}) => {
-    const isPython = language === "python";
-    const program: Program = {
-      language,
-      code,
-      arguments: null,
-      files: [],
-      timeout_ms: isPython ? 50_000 : 30_000,
-      memory_mb: isPython ? 128 : 64,
-      shared: { ...shared, saves_variables: isPython, variables: isPython ? shared.variables : null },
-      ...more,
-    };
-    const outcome = await sandbox.run(program, never);
-    const { changed = [], removed = [], variables } = outcome.shared ?? {};
-    const names = new Set([...removed, ...changed.map(({ name }) => name)]);
-    const files = [...shared.files.filter(({ name }) => !names.has(name)), ...changed.map(sharedFile)];
-    shared = { ...shared, files, ...(variables !== undefined && { variables }) };
-    return outcome;
-  };
-  return { run, variables: () => shared.variables, files: () => texts(shared.files) };
-}
 
 describe("programs that share a folder", () => {
   test("see one another's files in both languages, with folders, and tell what they changed and removed", async () => {

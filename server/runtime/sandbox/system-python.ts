@@ -43,6 +43,8 @@ export async function findSystemPython(executable: string): Promise<SystemPython
   if (code !== 0) throw new Error(`it does not run: ${errors.trim().split("\n").at(-1) || `it ended with ${code}`}`);
   const { version, readable, packages }: Omit<SystemPython, "executable" | "version"> & { version: number[] } =
     JSON.parse(said);
+  const hidden = readable.find((path) => /^\/(workspace|output|input|mnt\/data)(\/|$)/.test(path));
+  if (hidden !== undefined) throw new Error(`it needs ${hidden}, where programs have their own files`);
   const [major = 0, minor = 0] = version;
   const [oldMajor = 0, oldMinor = 0] = oldest;
   if (major < oldMajor || (major === oldMajor && minor < oldMinor))

@@ -9,6 +9,8 @@ interface HostOptions {
   stdin: Uint8Array<ArrayBuffer>;
   stdout(bytes: Uint8Array): void;
   stderr(bytes: Uint8Array): void;
+  /** Called with what the guest writes to {@link signalFile}; throws to end it. */
+  signal(bytes: Uint8Array): void;
   /** Called at each call of the guest; throws to end it. */
   check(): void;
   /** Sleeps for this many milliseconds; throws to end the guest. */
@@ -38,12 +40,14 @@ const fileTypes = { stream: 2, folder: 3, file: 4, link: 7 } as const;
 const [rightRead, rightWrite] = [1n << 1n, 1n << 6n];
 const allRights = (1n << 30n) - 1n;
 const rootFile = 3;
+/** Descriptor by which the guest tells its host how far it is. */
+export const signalFile = 4;
 
 /**
  * Implements the system interface of WebAssembly (WASI preview 1) over files in memory: no file, network, process or
  * clock of the machine can be reached, except for reading the time and sleeping.
  */
-export function createWasiHost({ files, args, environment, stdin, stdout, stderr, check, sleep }: HostOptions) {
+export function createWasiHost({ files, args, environment, stdin, stdout, stderr, signal, check, sleep }: HostOptions) {
   let memory: WebAssembly.Memory | null = null;
   const opened = new Map<number, Opened>();
   const stream = (id: number, write: (bytes: Uint8Array) => void, readable = false): Opened => ({
@@ -57,6 +61,7 @@ export function createWasiHost({ files, args, environment, stdin, stdout, stderr
   opened.set(0, { node: given, offset: 0, append: false, readable: true, writable: false });
   opened.set(1, stream(-1, stdout));
   opened.set(2, stream(-2, stderr));
+  opened.set(signalFile, stream(-3, signal));
   opened.set(rootFile, { node: files.root, offset: 0, append: false, readable: true, writable: true });
 
   const buffer = (): ArrayBuffer => {
