@@ -63,6 +63,7 @@ import threadAgent from "./0064_thread_agent.sql" with { type: "text" };
 import agentLabels from "./0065_agent_labels.sql" with { type: "text" };
 import triggers from "./0066_triggers.sql" with { type: "text" };
 import oauth from "./0067_oauth.sql" with { type: "text" };
+import workspaces from "./0068_workspaces.sql" with { type: "text" };
 import elicitations from "./0069_elicitations.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
@@ -132,5 +133,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0065_agent_labels", sql: agentLabels },
   { name: "0066_triggers", sql: triggers },
   { name: "0067_oauth", sql: oauth },
+  { name: "0068_workspaces", sql: workspaces },
   { name: "0069_elicitations", sql: elicitations },
 ];

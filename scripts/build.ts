@@ -6,6 +6,7 @@ import { embeddingFiles, ocrFiles, pdfiumFile } from "../server/lib/assets.ts";
 import { platformOf } from "../server/lib/platform.ts";
 import { compressCharacterMaps } from "../server/runtime/documents/character-maps.ts";
 import { makeDatabase } from "../server/storage/db/open.ts";
+import { dataPythonFiles } from "./data-python-files.ts";
 import { buildDocs } from "./docs/build-docs.ts";
 import { pythonFiles } from "./python-files.ts";
 import { inProject, root } from "./root.ts";
@@ -24,9 +25,10 @@ export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
 
 /** Builds the contents shared by the executables of all platforms. */
 export async function buildContents(): Promise<void> {
-  const model = sentenceModelFolder(); // Fetched in parallel.
+  const [model, packages] = [sentenceModelFolder(), dataPythonFiles()]; // Fetched in parallel.
   await buildDashboard();
   await buildDocs();
+  if ((await packages) === null) console.warn("Built without Python's packages: it needs python3 with venv, and PyPI.");
   if ((await model) === null) console.warn("Built without all-MiniLM-L6-v2: it needs python3 with venv, and PyPI.");
 }
 
@@ -69,7 +71,8 @@ const threads = [
 export async function compile(given: Compile): Promise<string> {
   const { from = root, outfile, target, runtime, lean = false, date = new Date().toISOString() } = given;
   const { system, cpu } = machineOf(target);
-  const python = platformOf(system, cpu).jail ? [await pythonFiles()] : []; // Python runs only in the jail.
+  // Python runs only in the jail.
+  const python = platformOf(system, cpu).jail ? [await pythonFiles(), await dataPythonFiles()] : [];
   const large = lean ? [] : [...python, embeddingFolder(), await sentenceModelFolder()];
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });

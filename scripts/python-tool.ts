@@ -23,6 +23,17 @@ export async function pythonWith(
   return folder && join(folder, "bin");
 }
 
+/**
+ * Returns a folder in `.tools/` with the contents of a package of PyPI, without its dependencies; null if unavailable:
+ * it needs python3 with venv, and PyPI.
+ */
+export const wheelFolder = (name: string, version: string): Promise<string | null> =>
+  toolFolder(`${name}-${version}`, async (folder) => {
+    const uv = await installer();
+    const flags = ["--no-deps", "--python", Bun.which(ownPython()) ?? ownPython(), "--target", folder];
+    return uv !== null && (await succeeds([uv, "pip", "install", ...flags, `${name}==${version}`]));
+  });
+
 /** Installs a wheel without its dependencies into a folder, for the Python among these programs. Throws uv's output. */
 export async function installWheel(wheel: string, target: string, programs: string): Promise<void> {
   const flags = ["--quiet", "--offline", "--no-deps", "--python", dirname(programs), "--target", target];

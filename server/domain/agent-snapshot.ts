@@ -5,6 +5,7 @@ import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 import type { ProviderTool } from "./provider-tools.ts";
 import type { PinnedSkill, SkillOperation } from "./skills.ts";
 import type { PinnedSnippet, Variable } from "./variable.ts";
+import type { WorkspaceChoice } from "./workspace-limits.ts";
 
 /** Highest possible `max_turns`. */
 export const mostTurns = 200;
@@ -58,6 +59,8 @@ export interface CodeCall {
   timeout_ms: number;
   memory_mb: number;
   file_ids: string[];
+  /** Programs that share a folder with its own. Absent in snapshots of earlier versions: none. */
+  workspace?: WorkspaceChoice;
 }
 
 /** Operations on an MCP server's resources and prompts, which agents get as tools of it. */

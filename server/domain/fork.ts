@@ -346,10 +346,12 @@ function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, 
       results.set(event.call.id, null);
     }
     if (event.type !== "tool.completed" || event.status === "cancelled" || kept.has(seq)) continue;
-    const { status, output, error, images } = event;
+    const { status, output, error, images, workspace } = event;
     // The model requested it again, so the result is that of the repeated call.
     const call = error?.code === cutOffCode ? undefined : requests.get(event.tool_call_id);
-    if (call) results.set(event.tool_call_id, { ...call, status, output, error, ...(images && { images }) });
+    if (!call) continue;
+    const more = { ...(images && { images }), ...(workspace && { workspace }) };
+    results.set(event.tool_call_id, { ...call, status, output, error, ...more });
   }
   return [...results.values()].filter((result) => result !== null);
 }

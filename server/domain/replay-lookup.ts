@@ -41,7 +41,7 @@ export const usedPositions = (calls: RunState["calls"]): Set<number> =>
 export function replayResult(
   { run }: Forked,
   { recorded }: Pick<ToolRequest, "recorded">,
-): Pick<RecordedCall, "status" | "output" | "error" | "images"> | null {
+): Pick<RecordedCall, "status" | "output" | "error" | "images" | "workspace"> | null {
   if (recorded === undefined) return null;
   return run.recorded?.calls[recorded] ?? { status: "failed", output: null, error: notRecorded };
 }

@@ -38,6 +38,7 @@ import { inputRoles } from "./run-input.ts";
 import { environments } from "./scope.ts";
 import { stepTypes } from "./step-kinds.ts";
 import type { VariableValues } from "./variable.ts";
+import { WorkspaceChange } from "./workspace-schema.ts";
 
 type Of<Fields extends TProperties> = Static<TObject<Fields>>;
 
@@ -162,6 +163,7 @@ const RecordedCall = closedObject({
   output: Any,
   error: orNull(ToolError),
   images: optional(many(ImageFacts)),
+  workspace: optional(WorkspaceChange),
 });
 export type RecordedCall = Static<typeof RecordedCall>;
 
@@ -645,6 +647,8 @@ export const eventFields = {
     images: about("Pictures of the result that the model was shown.", optional(many(ImageFacts))),
     /** Cost of a child run, or of models that a search used. Counted there and for this run too. */
     usage: optional(RunUsage),
+    /** For a program that shares its folder with others. */
+    workspace: about("What a program changed in the folder that it shares with others.", optional(WorkspaceChange)),
   },
   "subagent.started": { tool_call_id: Id, run_id: Id, agent_id: Id },
   "subagent.waiting": { tool_call_id: Id, calls: many(RequiredCall) },

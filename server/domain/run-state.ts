@@ -41,6 +41,9 @@ import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { enterStatus } from "./timing.ts";
 import { addChildRun, addModelCall, addToolResult, noUsage } from "./usage.ts";
+import { emptyWorkspace, workspaceAfter } from "./workspace.ts";
+import type { WorkspaceOwner } from "./workspace-limits.ts";
+import type { Workspace, WorkspaceChange } from "./workspace-schema.ts";
 
 export const runStatuses = [
   "queued",
@@ -226,6 +229,8 @@ interface RunProgress {
     | null;
   /** Changes of the agent that answers, in their order. */
   handoffs: Handoff[];
+  /** Folders that its programs share; absent before the first program. */
+  workspaces?: { [Owner in WorkspaceOwner]?: Workspace };
   required_action: RequiredAction | null;
   output: string | null;
   output_json: unknown;
@@ -451,6 +456,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       return {
         usage: addToolResult(state.usage, event),
         calls: changeCall(state, event.tool_call_id, lists, (call) => settle(call, event, at)),
+        ...(event.workspace && { workspaces: changedWorkspaces(state.workspaces, event.workspace) }),
         messages: lists.added(state.messages, {
           role: "tool",
           id: event.message_id,
@@ -754,6 +760,14 @@ function changeCall(
   const call = calls[index];
   return call ? lists.changed(calls, index, change(call)) : calls;
 }
+
+const changedWorkspaces = (
+  workspaces: RunProgress["workspaces"],
+  change: WorkspaceChange,
+): NonNullable<RunProgress["workspaces"]> => ({
+  ...workspaces,
+  [change.shared_by]: workspaceAfter(workspaces?.[change.shared_by] ?? emptyWorkspace, change),
+});
 
 function settle(
   call: ToolCall,

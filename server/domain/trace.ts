@@ -26,6 +26,8 @@ import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 import { addPause, type TracePause } from "./trace-pauses.ts";
 import { tokensOf } from "./usage.ts";
+import { emptyWorkspace } from "./workspace.ts";
+import type { Workspace, WorkspaceChange, WorkspaceFile } from "./workspace-schema.ts";
 
 /** One entry of a trace (contract, section 16). Times are RFC 3339, latencies milliseconds. */
 export interface TraceStep {
@@ -72,9 +74,20 @@ export interface TraceStep {
   run_id?: string;
   /** Files that the call made. */
   files?: FileFacts[];
+  /** For a program: its part in the folder that it shares, and the folder after it. */
+  workspace?: StepWorkspace;
   /** With `include=raw`: the journal entries of this step. */
   raw?: JournalEntry[];
 }
+
+/** The folder after a program has at most so many of its files here; `file_count` and `bytes` are of all. */
+const shownFiles = 100;
+
+type StepWorkspace = Omit<WorkspaceChange, "start"> & {
+  files: WorkspaceFile[];
+  file_count: number;
+  bytes: number;
+};
 
 export type StepUsage = ModelSpend["usage"] & Omit<ModelSpend, "usage">;
 
@@ -155,6 +168,11 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         break;
       case "tool.completed":
         setResult(stepAt(event.step_index), event, at);
+        if (event.workspace)
+          stepAt(event.step_index).workspace = workspaceOf(
+            event.workspace,
+            state.workspaces?.[event.workspace.shared_by],
+          );
         break;
       case "tool.decided": {
         const { decision, reason, arguments: edited } = event;
@@ -340,6 +358,11 @@ function setResult(step: TraceStep, event: ToolCompleted, at: number): void {
   if (status !== "rejected") return;
   const rejection = { decision: "reject", reason: error?.message ?? null, edited: false } as const;
   step.approval = { ...rejection, at: timestamp(at), by: by ?? null };
+}
+
+function workspaceOf({ start: _, ...change }: WorkspaceChange, { files }: Workspace = emptyWorkspace): StepWorkspace {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { ...change, files: files.slice(0, shownFiles), file_count: files.length, bytes };
 }
 
 const usageOfRun = (usage: RunUsage): StepUsage => ({

@@ -30,7 +30,7 @@ export function createBase({
   log,
   environment,
   database,
-  sandbox = { level: async () => "off", known: () => "off" },
+  sandbox = { level: async () => "off", known: () => "off", python: null },
   publicUrl = () => "http://127.0.0.1",
   publicEgress,
   storage,

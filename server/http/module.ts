@@ -4,6 +4,7 @@ import type { Environment } from "../domain/scope.ts";
 import type { Egress, EgressPolicy } from "../lib/egress.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
+import type { SystemPython } from "../runtime/sandbox/system-python.ts";
 import type { Audit } from "../storage/db/audit.ts";
 import type { Db } from "../storage/db/open.ts";
 import type { Auth, NoLongerValid } from "./auth.ts";
@@ -23,7 +24,12 @@ export interface Base {
   /** Folder of the database; null if it is in memory. */
   dataDir: string | null;
   /** Sandbox for code tools. */
-  sandbox: { level(): Promise<SandboxLevel>; known(): SandboxLevel | null };
+  sandbox: {
+    level(): Promise<SandboxLevel>;
+    known(): SandboxLevel | null;
+    /** The operator's interpreter for Python; null: the built-in one. */
+    python: SystemPython | null;
+  };
   /** Egress rules for addresses that users configure. */
   policyOf(environment: Environment): EgressPolicy;
   egress(environment: Environment): Egress;

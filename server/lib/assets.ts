@@ -23,6 +23,15 @@ export const docsDir = (): string => built("docs");
  */
 export const pythonDir = (): string => built("python");
 
+/**
+ * Returns the folder of the interpreter with packages, made by `scripts/data-python-files.ts`. Null in a build without
+ * it. From source: exists only after a build.
+ */
+export function dataPythonDir(): string | null {
+  const folder = built("data-python");
+  return existsSync(join(folder, "base.zst")) ? folder : null;
+}
+
 /** Path of a database with all migrations applied; null from source, where they run at each start. */
 export const newDatabase = (): string | null => (embedded ? fileURLToPath(new URL("database/new.db", embedded)) : null);
 

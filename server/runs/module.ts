@@ -131,7 +131,19 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, l
       tools.store.noteChanged(tool_id);
       return null;
     },
-    sandbox: () => sandbox.level(),
+    keep_content({ run_id }, { sha256, content }) {
+      files.outputs.keepContent(run_id, sha256, content);
+      return null;
+    },
+    read_content(head, order) {
+      const part = files.workspaces.part(head, [head.run_id, runs.threadOf(head.run_id) ?? ""], order);
+      return part && { content: part.toBase64() };
+    },
+    thread_workspace(head) {
+      const thread = runs.threadOf(head.run_id);
+      return thread === null ? null : files.workspaces.ofThread(head, thread);
+    },
+    sandbox: async () => ({ level: await sandbox.level(), python: sandbox.python }),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
     made_file: (head, { reference }) => files.store.madeBy(head, head.run_id, reference),
     skill_files: (scope, { skill_id, version }) => skills.store.filesOf(scope, skill_id, version),

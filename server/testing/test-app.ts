@@ -15,6 +15,7 @@ import type { OtlpTarget } from "../resources/traces/otlp-post.ts";
 import { listModels } from "../runtime/models/model-list.ts";
 import { ollamaUrl } from "../runtime/models/ollama.ts";
 import type { Embedders } from "../runtime/retrieval/embeddings/embedder.ts";
+import type { SystemPython } from "../runtime/sandbox/system-python.ts";
 import { type Db, openDatabase } from "../storage/db/open.ts";
 import type { Failover } from "../storage/replication/lease.ts";
 import { wordEmbedders } from "./embedder.ts";
@@ -48,6 +49,8 @@ export interface TestAppOptions {
   /** Throws `storage_full` if there is no room for new work. */
   requireRoom?: () => void;
   sandbox?: SandboxLevel;
+  /** An installed CPython for programs. Default: the built-in one. */
+  python?: SystemPython | null;
   /** Timeout in milliseconds of one delivery attempt to a webhook. */
   webhook_attempt_ms?: number;
   /** Addresses that the operator allows besides public ones. */
@@ -102,6 +105,7 @@ export function testApp({
   loopback = true,
   requireRoom,
   sandbox = "process",
+  python = null,
   webhook_attempt_ms,
   otlpTarget,
   ollama,
@@ -128,7 +132,7 @@ export function testApp({
     workers: 0,
     egress: { allow: egress, loopback },
     publicEgress,
-    sandbox: { level: async () => sandbox, known: () => sandbox },
+    sandbox: { level: async () => sandbox, known: () => sandbox, python },
     webhook_attempt_ms,
     otlpTarget,
     ollama,

@@ -35,6 +35,7 @@ import { readAcmeCacert, readTlsFiles } from "../serve/certificate-source.ts";
 import { flagsFrom, listenerOf, settingChecks, settingFaults, type Verdict } from "../serve/check-settings.ts";
 import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "../serve/open-files.ts";
 import { readReserve } from "../serve/open-storage.ts";
+import { openPython } from "../serve/sandbox-level.ts";
 import { oldBackup_ms, planBackups } from "../serve/scheduled-backup.ts";
 import { serveCommand } from "../serve/serve-command.ts";
 import { readServerFile } from "../serve/server-file.ts";
@@ -94,6 +95,7 @@ export async function doctor(flags: DoctorFlags, unknownVariables: readonly stri
     ...(config === undefined ? [] : [configFinding(config)]),
     ...(isNode ? examine(dataDir, serve) : []),
     await sandboxFinding(serve),
+    ...(serve.python === undefined ? [] : [await pythonFinding(serve.python)]),
     ...(machine ? [] : await networkFindings(flags, serve)),
   ];
   if (!machine) {
@@ -219,6 +221,15 @@ function storedOllama(dataDir: string): string {
     return db.sqlite.query<{ url: string }, [string]>(sql).get(ollamaUrl)?.url ?? "";
   } finally {
     db.close();
+  }
+}
+
+async function pythonFinding(python: string): Promise<Finding> {
+  try {
+    const { version, packages } = await openPython(python);
+    return asFinding("python", `CPython ${version} with ${packages.join(", ") || "no known package"}`);
+  } catch (error) {
+    return asFinding("python", fail(error instanceof Error ? error.message : String(error)));
   }
 }
 

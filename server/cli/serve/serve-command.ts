@@ -47,6 +47,7 @@ export const serveCommand = (): Command =>
         default: "auto",
       }),
     )
+    .addOption(option("--python <file>", "an installed CPython with its packages for programs (default: the built-in)"))
     .addOption(
       option("--public-url <origin>", "where clients reach this server (default: the address that it listens on)"),
     )

@@ -90,7 +90,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
       throw error;
     }));
 
-  const sandbox = await openSandbox(flags.sandbox, log).catch(async (error) => {
+  const sandbox = await openSandbox(flags.sandbox, flags.python, log).catch(async (error) => {
     await entrance.cut();
     storage.close();
     throw error;

@@ -34,6 +34,7 @@ export interface ServeFlags
   publicUrl?: string;
   proxy?: string;
   sandbox: SandboxFlag;
+  python?: string;
   log: LogFormat;
   json?: boolean;
 }

@@ -6,6 +6,7 @@ import { runStatuses } from "../run-state.ts";
 import { runTriggers } from "../run-trigger.ts";
 import { stepTypes } from "../step-kinds.ts";
 import type { TraceStep as Step } from "../trace.ts";
+import { WorkspaceChange, WorkspaceFile } from "../workspace-schema.ts";
 import { changes } from "./enums.ts";
 import { AgentId, At, Attempt, CompletedAt, Duration, Id, Name, objectOf, RunId, StepIndex } from "./fields.ts";
 import { ForkedFrom, Usage } from "./run.ts";
@@ -13,6 +14,17 @@ import { CodedError, envelope, resource, told } from "./schema.ts";
 
 const { usage: counted, ...cost } = told(ModelSpend.properties);
 const StepUsage = t.named("StepUsage", t.object({ ...counted.properties, ...cost }));
+
+const { start: _, ...changeFields } = told(WorkspaceChange.properties);
+const StepWorkspace = t.named(
+  "StepWorkspace",
+  t.object({
+    ...changeFields,
+    files: t.about("The first 100 files of the folder after it.", t.list(told(WorkspaceFile))),
+    file_count: t.about("How many files the folder has after it.", t.integer),
+    bytes: t.about("How long they are together, in bytes.", t.integer),
+  }),
+);
 
 export const TraceStep = t.named(
   "TraceStep",
@@ -102,6 +114,10 @@ export const TraceStep = t.named(
       t.optional(t.list(t.withType<JournalEntry>(t.anyObject))),
     ),
     files: t.about("Files that the step made.", t.optional(t.list(told(FileFacts)))),
+    workspace: t.about(
+      "For a program that shares its folder with others: what it was given and changed, and the folder after it.",
+      t.optional(StepWorkspace),
+    ),
     run_id: t.about("The run of the step, with `include=subagents`.", t.optional(t.text)),
     prompt: t.about(
       "The whole prompt, with `include=prompt`; null if it cannot be rebuilt.",

@@ -17,6 +17,7 @@ import { Processing } from "./processing.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileStore, type FileMemory } from "./store.ts";
 import { createUploader } from "./upload.ts";
+import { createWorkspaces } from "./workspaces.ts";
 
 export type FilesModule = ReturnType<typeof createFilesModule>;
 
@@ -92,7 +93,11 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
   journals.project(outputs.project);
   journals.project(files.projectImages);
   journals.project(files.projectGiven);
+  // After the outputs, whose contents it may name.
+  const workspaces = createWorkspaces({ db, blobs, outputs });
+  journals.project(workspaces.project);
   journals.onCommit(outputs.committed);
+  journals.onCommit(workspaces.committed);
   const receiver = createUploader({ blobs, requireRoom: () => requireRoom(true) });
 
   return {
@@ -101,6 +106,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     blobs,
     download,
     outputs,
+    workspaces,
     attachments,
     pageImages,
     processing,

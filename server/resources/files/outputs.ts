@@ -1,5 +1,6 @@
 import { endsRun, type FileFacts, type JournalEntry } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { WorkspaceChange } from "../../domain/workspace-schema.ts";
 import type { Projector } from "../../storage/journal/journal.ts";
 import type { FileStore } from "./store.ts";
 
@@ -19,6 +20,10 @@ export function createOutputs({ files, now = Date.now }: { files: FileStore; now
     for (const [old, { at }] of pendingOutputs) if (at < now() - keep_ms) pendingOutputs.delete(old);
     pendingOutputs.set(id, { run_id, content, at: now() });
   }
+
+  /** Holds a content of a workspace, until the entry that ends the call names it. */
+  const keepContent = (run_id: string, sha256: string, content: Uint8Array): void =>
+    keep(run_id, contentKey(run_id, sha256), content);
 
   /** Inserts outputs as files; `of` names the call, if any. Call inside a write. */
   function insert(
@@ -45,6 +50,15 @@ export function createOutputs({ files, now = Date.now }: { files: FileStore; now
 
   return {
     keep,
+    keepContent,
+    /** Returns a content that is held for the run. */
+    contentOf: (run_id: string, sha256: string): Uint8Array | null =>
+      pendingOutputs.get(contentKey(run_id, sha256))?.content ?? null,
+    /** Forgets the contents that an entry named. */
+    forgetContents(run_id: string, { changed, variables }: WorkspaceChange): void {
+      for (const { sha256 } of [...changed, ...(variables ? [variables] : [])])
+        pendingOutputs.delete(contentKey(run_id, sha256));
+    },
     insert,
     project,
     /** Call after the commit, because a write may be retried. */
@@ -61,3 +75,6 @@ export function createOutputs({ files, now = Date.now }: { files: FileStore; now
     waiting_bytes: (): number => [...pendingOutputs.values()].reduce((sum, { content }) => sum + content.length, 0),
   };
 }
+
+/** Contents of different runs may be equal, and are held apart. */
+const contentKey = (run_id: string, sha256: string): string => `${run_id} ${sha256}`;

@@ -98,14 +98,21 @@ test("a model that writes Python learns which packages exist, after the tool's o
   const told = async (more: object) => {
     const { body } = await client.post("/v1/tools", { name: `t_${crypto.randomUUID()}`, type: "code", ...more });
     const row = createScopedTable(server.db, tools).find(body, body.id);
-    return [body.description, pinTools([row]).tools[0]!.description];
+    return [body.description, pinTools([row], null).tools[0]!.description];
   };
   const [own, whole] = await told({ language: "python", description: "Computes." });
   expect(own).toBe("Computes.");
-  expect(whole).toMatch(/^Computes\.\n\nPython .*no other package.*No network.*\/input.*\/output.*\/mnt\/data/);
+  expect(whole).toMatch(
+    /^Computes\.\n\nPython .*(no other package|numpy, pandas, .*matplotlib).*No network.*\/input.*\/workspace.*\/mnt\/data.*variables stay/,
+  );
   expect((await told({ language: "python" }))[1]).toStartWith("Python ");
-  for (const more of [{ language: "python", source: "def main(args): return 1" }, {}])
+  for (const more of [{ language: "python", source: "def main(args): return 1" }, { workspace: "none" }])
     expect(await told({ ...more, description: "Own." })).toEqual(["Own.", "Own."]);
+  const [, script] = await told({ description: "Own." });
+  expect(script).toMatch(/^Own\.\n\nFiles: workspace\.names\(\).*variables do not\.$/);
+  expect((await told({ language: "python", workspace: "none" }))[1]).toMatch(
+    /\/output.*Nothing stays for the next call\.$/,
+  );
 });
 
 test("a tool that this server cannot run is refused, and an existing one can still be described", async () => {

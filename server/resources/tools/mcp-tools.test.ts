@@ -200,6 +200,7 @@ async function setUp() {
       tokenFor: () => Promise.reject(new Error("No tool of this test asks for a token.")),
     },
     sandboxLevel: async () => "strict",
+    python: null,
     listTools: async (_, { url }) => {
       calls.push(url);
       return servers[url]!();

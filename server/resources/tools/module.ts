@@ -54,6 +54,7 @@ export function createToolsModule({ base, secrets, oauth, files, hasAgent, resol
     },
     fileFacts: files.store.facts,
     sandboxLevel: sandbox.level,
+    python: sandbox.python,
     hasAgent,
     resolveAgent: resolver.resolve,
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),

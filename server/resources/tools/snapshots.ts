@@ -1,6 +1,7 @@
 import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import { limits } from "../../domain/limits.ts";
 import type { McpTool } from "../../runtime/mcp/read-tools.ts";
+import type { SystemPython } from "../../runtime/sandbox/system-python.ts";
 import { parametersOf } from "./definition.ts";
 import { definitionOf, type Row } from "./row.ts";
 import { offered } from "./types/mcp.ts";
@@ -19,15 +20,15 @@ export interface PinnedTools {
   unavailable: { tool: string; message: string }[];
 }
 
-/** Pins these tools in order, without disabled ones. */
-export function pinTools(rows: readonly Row[]): PinnedTools {
+/** Pins these tools in order, without disabled ones. `python`: the operator's interpreter. */
+export function pinTools(rows: readonly Row[], python: SystemPython | null): PinnedTools {
   const on = rows.map((row) => ({ row, definition: definitionOf(row) })).filter(({ definition }) => definition.enabled);
   // A tool keeps its own name, because scripts and prompts rely on it; tools of servers are renamed.
   const names = new Set(on.flatMap(({ row }) => (row.type === "mcp" ? [] : [row.name])));
   const all: PinnedTools = { tools: [], unavailable: [] };
   for (const { row, definition } of on) {
     if (definition.mcp) pinServer(row, definition, definition.mcp, names, all);
-    else all.tools.push(snapshotOf(row, definition));
+    else all.tools.push(snapshotOf(row, definition, python));
   }
   return all;
 }
@@ -60,11 +61,11 @@ function unavailableReason({ listed_at_ms, last_error }: Listing, count: number)
 }
 
 /** Snapshot of a tool that is no MCP server. */
-export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
+export function snapshotOf(row: Row, definition: Definition, python: SystemPython | null): ToolSnapshot {
   const { snapshot, modelReads } = toolKinds[row.type];
   const parameters = parametersOf(row.type, definition);
   if (!snapshot || !parameters) throw new Error("The tools of an MCP server are pinned one by one.");
-  const description = modelReads?.(definition) ?? definition.description;
+  const description = modelReads?.(definition, python) ?? definition.description;
   return snapshot(baseOf(row, definition, { name: row.name, description, parameters }), definition, row.sealed);
 }
 

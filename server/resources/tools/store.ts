@@ -17,6 +17,7 @@ import type { Egress } from "../../lib/egress.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
+import type { SystemPython } from "../../runtime/sandbox/system-python.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { tools } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
@@ -55,6 +56,8 @@ interface ToolStoreOptions extends StoreBase {
   hasStdioServer: (name: string) => boolean;
   /** Sandbox level of this machine, known shortly after the start. */
   sandboxLevel: () => Promise<SandboxLevel>;
+  /** The operator's interpreter for Python; null: the built-in one. */
+  python: SystemPython | null;
   listTools: ListTools;
   oauth: ToolOAuth;
 }
@@ -457,7 +460,10 @@ export function createToolStore(options: ToolStoreOptions) {
       }),
     /** Tools that a run pins, in order, without disabled and unknown ones. */
     snapshots: (scope: Scope, ids: readonly string[]): PinnedTools =>
-      pinTools(ids.flatMap((id) => rows.get(scope, id) ?? [])),
+      pinTools(
+        ids.flatMap((id) => rows.get(scope, id) ?? []),
+        options.python,
+      ),
 
     /** Requests the tools of the MCP servers of an OAuth client that could not be listed without its new grant. */
     async listGranted(scope: Scope, oauthClientId: string, userId: string | null): Promise<void> {
@@ -486,7 +492,7 @@ export function createToolStore(options: ToolStoreOptions) {
       const definition = definitionOf(row);
       if (!definition.mcp) {
         if (tool !== undefined) throw invalid("name", "Only mcp tools have this.");
-        return snapshotOf(row, definition);
+        return snapshotOf(row, definition, options.python);
       }
       if (tool === undefined) throw invalid("name", "Choose one of the server's tools.", "required");
       const listed = offered(definition.mcp).find(({ name }) => name === tool);

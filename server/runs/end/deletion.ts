@@ -36,6 +36,9 @@ export function createRunDeletion({
   ended(row: RunRow): RunState | null;
 }) {
   const { sqlite } = db;
+  const forgetContents = sqlite.query(
+    "DELETE FROM workspace_contents WHERE project_id = ? AND environment = ? AND owner_id = ?",
+  );
   const requireUnpinned = createRequireUnpinned(sqlite);
 
   /** Call inside a write. Returns the rows of all descendants; throws if one is not over. */
@@ -64,6 +67,7 @@ export function createRunDeletion({
     sqlite.query("UPDATE runs SET summary = ? WHERE id = ?").run(JSON.stringify(summary), row.id);
     journal.forget(row.id);
     forgetMessages(sqlite, row);
+    forgetContents.run(row.project_id, row.environment, row.id);
     if (row.seq > longestPiece) journal.partial.drop(row.id);
     else {
       sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(row.id);

@@ -2,6 +2,8 @@ import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { newId } from "../../domain/ids.ts";
 import { imageTypeOf, imageTypes } from "../../domain/image-types.ts";
 import type { PinnedSkill } from "../../domain/skills.ts";
+import type { WorkspaceOwner } from "../../domain/workspace-limits.ts";
+import type { Content } from "../../domain/workspace-schema.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { silentLog } from "../../lib/log.ts";
@@ -15,10 +17,11 @@ import { modelPrefix } from "../models/registry.ts";
 import { createDocumentReader } from "../sandbox/document-reader.ts";
 import type { ProgramFile } from "../sandbox/program.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
+import type { SystemPython } from "../sandbox/system-python.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { RunPorts } from "./run-context.ts";
-import type { ToolContext } from "./tools/context.ts";
+import type { ToolContext, Workspaces } from "./tools/context.ts";
 import type { OpenCalls } from "./tools/open-calls.ts";
 import { runTool } from "./tools/runners.ts";
 import { createHidden } from "./tools/secret-texts.ts";
@@ -77,7 +80,7 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
     leading,
     elicits: true,
   });
-  const sandboxOf = createShared((level) => createSandbox({ level: () => level }));
+  const sandboxOf = createShared((level, python) => createSandbox({ level: () => level, python }));
   const readerOf = createShared((level) => createDocumentReader({ level: () => level, spares: 0 }));
 
   return (start, firstAsk) => {
@@ -89,7 +92,7 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
     const openCalls: OpenCalls = new Map();
     // Secrets of all tools and all earlier calls: a secret sent to one server may be echoed by another.
     const hidden = createHidden();
-    const context: Omit<ToolContext, "recorded" | "standing"> = {
+    const context: Omit<ToolContext, "recorded" | "standing" | "workspaces"> = {
       run_id: start.run_id,
       owner: start.owner,
       fileIds: start.file_ids,
@@ -134,10 +137,22 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       ...(isRun && { openCalls }),
       now,
     };
+    const workspaces: Omit<Workspaces, "current"> = {
+      turn: createWorkspaceTurns(),
+      async keep(sha256, content) {
+        await ask("keep_content", { sha256, content });
+      },
+      read: (content) => readContent(content, ask),
+    };
     return {
       keepFile: context.keepFile,
-      runTool: (call, tool, signal, recorded, standing) =>
-        runTool(call, tool, { ...context, recorded, standing }, signal),
+      runTool: (call, tool, signal, recorded, { standing, workspace: current }) =>
+        runTool(
+          call,
+          tool,
+          { ...context, recorded, standing, ...(current && { workspaces: { ...workspaces, current } }) },
+          signal,
+        ),
       close() {
         for (const call of openCalls.values()) call.abort();
         void mcp.close();
@@ -160,15 +175,36 @@ function typeOf(name: string, bytes: Uint8Array): string {
 }
 
 /** Returns a getter of something that needs the sandbox's level and is shared by all runs, created on first use. */
-export function createShared<Shared>(create: (level: SandboxLevel) => Shared): (ask: Ask) => Promise<Shared> {
+export function createShared<Shared>(create: (level: SandboxLevel, python: SystemPython | null) => Shared): (ask: Ask) => Promise<Shared> {
   let made: Shared | null = null;
   return async (ask) => {
     if (made) return made;
     // Each run asks for itself: if a run that ends while waiting had asked for all, the others would get no answer.
-    const level = await ask("sandbox", {});
-    made ??= create(level);
+    const { level, python } = await ask("sandbox", {});
+    made ??= create(level, python);
     return made;
   };
+}
+
+/** Returns a function that lets programs with the same workspace run one after the other, in the order of its calls. */
+function createWorkspaceTurns(): Workspaces["turn"] {
+  const lasts = new Map<WorkspaceOwner, Promise<unknown>>();
+  return async (owner, recorded) => {
+    const before = lasts.get(owner);
+    lasts.set(owner, Promise.allSettled([before, recorded]));
+    await before;
+  };
+}
+
+/** Returns a content of a workspace, or null if it is gone. */
+async function readContent({ sha256, bytes }: Content, ask: Ask): Promise<Uint8Array<ArrayBuffer> | null> {
+  const content = new Uint8Array(bytes);
+  for (let start = 0; start < bytes; start += partBytes) {
+    const found = await ask("read_content", { sha256, start, length: partBytes });
+    if (!found) return null;
+    content.set(Uint8Array.fromBase64(found.content).subarray(0, bytes - start), start);
+  }
+  return content;
 }
 
 // Large files are read in parts so that the main thread is not blocked.

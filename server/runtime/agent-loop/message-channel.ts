@@ -179,10 +179,12 @@ export function decode(encoded: EncodedMessages): FromWorker[] {
   return messages.map((message) => (isFile(message) ? withContent(message, files.next().value!) : message));
 }
 
-type FileMessage = Extract<FromWorker, { do: "ask" }> & { question: { of: "keep_file"; content: Uint8Array } };
+type FileMessage = Extract<FromWorker, { do: "ask" }> & {
+  question: { of: "keep_file" | "keep_content"; content: Uint8Array };
+};
 
 const isFile = (message: FromWorker): message is FileMessage =>
-  message.do === "ask" && message.question.of === "keep_file";
+  message.do === "ask" && (message.question.of === "keep_file" || message.question.of === "keep_content");
 
 const withContent = (message: FileMessage, content: Uint8Array): FileMessage => ({
   ...message,

@@ -16,9 +16,11 @@ import type {
   RunUsage,
   ToolError,
 } from "../../domain/run-event.ts";
+import type { Workspace } from "../../domain/workspace-schema.ts";
 import type { EgressPolicy } from "../../lib/egress.ts";
 import type { Connection } from "../models/model.ts";
 import type { Standing } from "../models/spend-guard.ts";
+import type { SystemPython } from "../sandbox/system-python.ts";
 import type { ToolResult } from "./tools/tool-result.ts";
 
 /** All data that a worker needs to drive a run. Plain data, held only while the loop runs. */
@@ -93,6 +95,18 @@ export interface Asks {
   };
   /** Returns the id of a file that the run made, by its id or its name; null if there is none. */
   made_file: { ask: { reference: string }; answer: { file_id: string } | null };
+  /**
+   * Stores bytes that a workspace has with the result of the call; without a result they are deleted. Transferred, not
+   * copied.
+   */
+  keep_content: { ask: { sha256: string; content: Uint8Array }; answer: null };
+  /** Reads a part (base64) of a content of the run's or its thread's workspace; null if it is gone. */
+  read_content: {
+    ask: { sha256: string; start: number; length: number };
+    answer: { content: string } | null;
+  };
+  /** Returns the workspace of the run's thread, empty before its first program; null if the run has no thread. */
+  thread_workspace: { ask: object; answer: Workspace | null };
   /** Lists the files of a version of a skill; null if it was deleted. */
   skill_files: {
     ask: { skill_id: string; version: number };
@@ -105,8 +119,8 @@ export interface Asks {
   };
   /** Says that the list of an MCP server's tools has changed: the next run reads it again. */
   tools_changed: { ask: { tool_id: string }; answer: null };
-  /** Returns this machine's sandbox level. */
-  sandbox: { ask: object; answer: SandboxLevel };
+  /** Returns this machine's sandbox level, and the operator's interpreter for Python. */
+  sandbox: { ask: object; answer: { level: SandboxLevel; python: SystemPython | null } };
   /** Takes a slot of a connection with limited concurrency; returns the slot's number, for its release. */
   model_place: { ask: { connection: string }; answer: number };
   /** Admits a call to the first of these models that answers, as far as is known; waits for one up to `wait_ms`. */

@@ -7,7 +7,7 @@ import type { StepType } from "../../domain/step-kinds.ts";
 import type { Connection, Model } from "../models/model.ts";
 import type { Outlet } from "./message-channel.ts";
 import type { Appended, Ask, Basis, ChildOrder, Reserved, RunStart } from "./messages.ts";
-import type { ToolContext } from "./tools/context.ts";
+import type { ToolContext, Workspaces } from "./tools/context.ts";
 import type { ToolOutcome } from "./tools/tool-result.ts";
 
 /** Ports of a run: its connections to storage, models and tools. */
@@ -52,13 +52,20 @@ interface Breakers {
   report(model: string, result: CallResult): void;
 }
 
+/** State of a run as its tools read it. */
+interface StateOfTools {
+  standing: ToolContext["standing"];
+  /** Absent outside of runs. */
+  workspace?: Workspaces["current"];
+}
+
 /** `recorded` settles once the outcome is journaled or never will be. */
 type RunTool = (
   call: ToolCall,
   tool: ToolSnapshot,
   signal: AbortSignal,
   recorded: Promise<void>,
-  standing: ToolContext["standing"],
+  state: StateOfTools,
 ) => Promise<ToolOutcome>;
 
 /** The run was ended or taken over while this loop worked on it: the loop stops and appends nothing. */

@@ -77,7 +77,7 @@ async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Prom
 /** Uses a recorded result instead of running the call, after guardrails have checked it. */
 async function takeRecorded(
   call: ToolCall,
-  { status, output, error, images }: NonNullable<ReturnType<typeof replayResult>>,
+  { status, output, error, images, workspace }: NonNullable<ReturnType<typeof replayResult>>,
   turn: RunContext,
   inLine: InLine,
 ): Promise<void> {
@@ -93,6 +93,7 @@ async function takeRecorded(
       recorded: true,
       status: left.error && !error ? "failed" : status,
       ...(images && !(left.error && !error) && { images }),
+      ...(workspace && !(left.error && !error) && { workspace }),
     }));
   });
 }
@@ -122,7 +123,10 @@ async function outcomeOf(
     if (tool.type === "tool_search") return toolSearch(call(), turn);
     return (
       (await startChild(call(), tool, turn)) ??
-      (await turn.ports.runTool(call(), tool, turn.signal, recorded, () => standingOf(turn.state())))
+      (await turn.ports.runTool(call(), tool, turn.signal, recorded, {
+        standing: () => standingOf(turn.state()),
+        workspace: (owner) => turn.state().workspaces?.[owner] ?? null,
+      }))
     );
   } catch (error) {
     // An aborted tool throws: neither an internal error nor an event.
@@ -169,6 +173,7 @@ async function record(
       files = [],
       usage,
       attempts,
+      workspace,
     }: ToolResult = await truncateOutput(left, tool, turn.ports.keepFile);
     const images = shownImages(files);
     return {
@@ -182,6 +187,7 @@ async function record(
       ...(files.length > 0 && { files }),
       ...(images.length > 0 && { images }),
       ...(usage && { usage }),
+      ...(workspace && { workspace }),
     };
   });
 }
@@ -253,7 +259,7 @@ async function screenDone(list: CompiledGuardrails, done: ToolResult) {
   return { done: { ...done, error: { ...done.error, message: String(value) } }, triggered, blocked };
 }
 
-/** Replaces a blocked result, without its files, because they contain the same content. */
+/** Replaces a blocked result, without its files and its workspace, because they contain the same content. */
 const withheld = ({ attempts, usage }: ToolResult, message: string): ToolResult => ({
   ...toolError("guardrail_blocked", message, attempts),
   ...(usage && { usage }),

@@ -18,7 +18,7 @@ export async function testTool(
   const { runTool, keepFile, close } = tools({ owner, secrets, egress, run_id: noRun, attempt: 1, file_ids: [] }, ask);
   const recorded = Promise.withResolvers<void>();
   try {
-    const outcome = await runTool(callOf(tool, args), tool, signal, recorded.promise, () => nothing);
+    const outcome = await runTool(callOf(tool, args), tool, signal, recorded.promise, { standing: () => nothing });
     if ("child" in outcome) throw new Error("A child run has no parent here.");
     if ("authorization" in outcome)
       return toolError("authorization_required", `The user has to allow the use of ${outcome.authorization.name}.`, 0);

@@ -15,3 +15,8 @@ export const bounds = {
   /** Nesting depth of the result. */
   depth: 64,
 } as const;
+
+/** Time for restoring variables, and for saving them, beside that of the program. */
+export const variables_ms = 5000;
+/** The same of processor time where tables and arrays also load their packages. */
+export const packageVariables_ms = 30_000;

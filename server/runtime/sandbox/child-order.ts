@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { isCompiled } from "../../lib/assets.ts";
 import type { ChildLanguage } from "./languages.ts";
+import type { SystemPython } from "./system-python.ts";
 
 /**
  * Stages of a child, as hidden commands: `jail` gives up its privileges and becomes `run`, which runs a program; `bare`
@@ -15,6 +16,8 @@ export const selfTestCommand = "sandbox-self-test";
 export interface ChildOrder {
   language: ChildLanguage;
   parent: number;
+  /** The interpreter of `system-python`. */
+  python?: SystemPython;
   /** Only for tests of the jail: Python can reach the JavaScript around it, like a program that has broken out. */
   isOpen?: boolean;
 }

@@ -1,4 +1,5 @@
 import { closeSync } from "node:fs";
+import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { processTable } from "../../lib/process-table.ts";
 import { describeSpawnError, spawnWithRetry } from "../../lib/spawn-with-retry.ts";
 import { lowerThreadPriority, setIdlePriority } from "../../lib/thread-priority.ts";
@@ -9,13 +10,13 @@ import { type Packet, packetReader } from "./packet.ts";
 import { parentSocket } from "./parent-socket.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
 import { programTask } from "./program-task.ts";
-import type { StopReason, Task } from "./task.ts";
+import type { SystemPython } from "./system-python.ts";
+import { type StopReason, startLimit_ms, type Task } from "./task.ts";
 
 /** Maximum bytes of any packet from a child. */
-const packetLimit = bounds.output + 1024;
+const packetLimit = Math.max(bounds.output, workspaceLimits.bytes) + 1024;
 /** Maximum bytes from a child before it has a task: it only reports that it is ready. */
 const startupOutputMax = 1024;
-const startLimit_ms = 10_000;
 /** Extra milliseconds after the timeout, in which the interpreter can end the program itself and report its output. */
 const grace_ms = 500;
 const watch_ms = 50;
@@ -32,6 +33,8 @@ export interface ChildOptions {
   language: ChildLanguage;
   /** False: a separate process without a jail. */
   jailed: boolean;
+  /** The interpreter of `system-python`. */
+  python?: SystemPython | null;
   /** Command started instead of a child; for tests. */
   command?: string[];
 }
@@ -39,9 +42,9 @@ export interface ChildOptions {
 export type Child = ReturnType<typeof startChild>;
 
 /** Starts a process for one task. The process is gone when `run` settles, at the latest at its deadline. */
-export function startChild({ language, jailed, command }: ChildOptions) {
+export function startChild({ language, jailed, python, command }: ChildOptions) {
   const { load_ms, overhead_mb } = languages[language];
-  const order = { language, parent: process.pid };
+  const order = { language, parent: process.pid, ...(python && { python }) };
   const child = Bun.spawn(command ?? childCommand(jailed ? "jail" : "bare", order), {
     stdio: jailed ? ["pipe", "pipe", "ignore", "pipe"] : ["pipe", "pipe", "ignore"],
     env: {},
@@ -96,6 +99,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     }
     if (started === null) throw new Error(`${packet.kind} is out of turn.`);
     task.onPacket(packet);
+    if (packet.kind === "saving") startTimer(task.save_ms ?? 0);
     if (task.isComplete()) end(null);
   };
   const gone: Promise<void> = listen(
@@ -105,7 +109,8 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     (error) => end(failure(`gave no valid answer: ${wordsOf(error)}`)),
   ).then(() => {
     diedEarly = started === null && ended === 0;
-    end(task?.isComplete() ? null : failure(`ended without an answer (${child.signalCode ?? child.exitCode})`));
+    const exit = failure(`ended without an answer (${child.signalCode ?? child.exitCode})`);
+    end(task?.isComplete() ? null : { ...exit, kind: started === null ? "failed" : "ended" });
     ready.resolve(false);
     letGo(child.stdin);
     if (typeof ownEnd === "number") closeSync(ownEnd);
@@ -122,7 +127,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
       if (signal.aborted) stop();
       if (await ready.promise) {
         task = newTask;
-        startTimer(startLimit_ms);
+        startTimer(newTask.start_ms ?? startLimit_ms);
         watch = setInterval(() => {
           const figures = processTable.figures(child.pid);
           if (figures === null) return;
@@ -141,7 +146,8 @@ export function startChild({ language, jailed, command }: ChildOptions) {
       await gone;
       signal.throwIfAborted();
       const duration_ms = ended - (started ?? ended);
-      return newTask.outcome(why, duration_ms, computed === null ? duration_ms : computed - loaded_ms);
+      const reason = why && started === null ? { ...why, unstarted: true as const } : why;
+      return newTask.outcome(reason, duration_ms, computed === null ? duration_ms : computed - loaded_ms);
     } finally {
       signal.removeEventListener("abort", stop);
     }

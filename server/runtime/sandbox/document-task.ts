@@ -55,7 +55,12 @@ export type DocumentOutcome =
   | { chunks: DocumentChunk[]; pages: number | null; report: DocumentReport }
   | { error: { code: DocumentFault; message: string } };
 
-const codes = { late: "document_timeout", memory: "document_out_of_memory", failed: "sandbox_failed" } as const;
+const codes = {
+  late: "document_timeout",
+  memory: "document_out_of_memory",
+  failed: "sandbox_failed",
+  ended: "sandbox_failed",
+} as const;
 
 /** Limit of text including overlaps, which are less than half of a chunk. */
 const chunkedTextLimit = 2 * documentBounds.text;

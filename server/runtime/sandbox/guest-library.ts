@@ -67,6 +67,14 @@ export const guestLibrary = String.raw`(host, limits) => {
     text: (name) => parse(host.text(stringify(String(name)))),
     bytes: (name) => new Uint8Array(host.bytes(stringify(String(name)))),
   }));
+  if (limits.isShared)
+    offer("workspace", Object.freeze({
+      names: () => parse(host.sharedNames()),
+      text: (path) => parse(host.sharedText(stringify(String(path)))),
+      bytes: (path) => new Uint8Array(host.sharedBytes(stringify(String(path)))),
+      write,
+      remove: (path) => parse(host.sharedRemove(stringify(String(path)))),
+    }));
   const fail = (thrown) => {
     if (isMemory(thrown)) return host.end("memory", '""');
     let message;

@@ -5,6 +5,7 @@ import type { fileTaker } from "./file-taker.ts";
 import { guestLibrary } from "./guest-library.ts";
 import type { Program } from "./program.ts";
 import type { ProgramIo } from "./runtime.ts";
+import type { openFolder } from "./shared-folder.ts";
 
 /** End of a program in the interpreter; `text` is the result as JSON, or the error message. */
 export interface GuestEnd {
@@ -13,6 +14,7 @@ export interface GuestEnd {
 }
 
 type Files = ReturnType<typeof fileTaker>;
+type Folder = ReturnType<typeof openFolder>;
 
 /** Stack limit: deeper recursion would overflow the stack of the WebAssembly machine, which is a crash. */
 const stackBytes = 256 * 1024;
@@ -22,7 +24,13 @@ const jobsAtOnce = 100;
 const neverSettles = "The program waits for a promise that never settles.";
 
 /** Creates a fresh interpreter with the library and one program. */
-export function openGuest(machine: QuickJSWASMModule, program: Program, io: ProgramIo, files: Files) {
+export function openGuest(
+  machine: QuickJSWASMModule,
+  program: Program,
+  io: ProgramIo,
+  files: Files,
+  folder: Folder | undefined,
+) {
   let deadline = Number.POSITIVE_INFINITY;
   const isLate = () => performance.now() > deadline;
   const runtime = machine.newRuntime();
@@ -32,7 +40,7 @@ export function openGuest(machine: QuickJSWASMModule, program: Program, io: Prog
   runtime.setInterruptHandler(isLate);
   const context = runtime.newContext();
   let end: GuestEnd | null = null;
-  const library = install(context, program, io, files, (kind, text) => {
+  const library = install(context, program, io, { files, folder }, (kind, text) => {
     end ??= { kind, text };
   });
 
@@ -83,29 +91,40 @@ function install(
   context: QuickJSContext,
   { files: ownFiles, mounted = [], memory_mb }: Program,
   io: ProgramIo,
-  files: Files,
+  { files, folder }: { files: Files; folder: Folder | undefined },
   end: (kind: GuestEnd["kind"], text: string) => void,
 ): QuickJSHandle {
   const inputFiles = [...ownFiles, ...mounted];
   const json = (handle: QuickJSHandle | undefined) => JSON.parse(context.getString(handle ?? context.undefined));
   const toHandle = (value: unknown) => context.newString(JSON.stringify(value));
+  const fitting = (name: string, bytes: Uint8Array<ArrayBuffer> | undefined, kind: string) => {
+    if (!bytes) throw new Error(`There is no ${kind} ${name}.`);
+    // The interpreter does not check whether it has room for the data that it is given.
+    if (bytes.length * 4 > memory_mb * 2 ** 20) throw new Error(`${name} is too large for ${memory_mb} MB of memory.`);
+    return bytes;
+  };
   const find = (handle: QuickJSHandle | undefined) => {
     const name: string = json(handle);
-    const file = inputFiles.find((candidate) => candidate.name === name);
-    if (!file) throw new Error(`There is no input file ${name}.`);
-    // The interpreter does not check whether it has room for the data that it is given.
-    if (file.bytes.length * 4 > memory_mb * 2 ** 20)
-      throw new Error(`${name} is too large for ${memory_mb} MB of memory.`);
-    return file.bytes;
+    return fitting(name, inputFiles.find((candidate) => candidate.name === name)?.bytes, "input file");
   };
+  const findShared = (handle: QuickJSHandle | undefined) => {
+    const path = pathOf(json(handle));
+    return fitting(path, folder?.find(path), "file in the workspace:");
+  };
+  const write = (name: string, bytes: Uint8Array<ArrayBuffer>) =>
+    folder ? folder.write(pathOf(name), bytes) : files.take(name, bytes);
   const functions: Record<string, (a: QuickJSHandle, b: QuickJSHandle) => QuickJSHandle | undefined> = {
     print: (kind, text) => void io[context.getString(kind) === "stderr" ? "stderr" : "stdout"](json(text)),
     names: () => toHandle(inputFiles.map(({ name }) => name)),
     text: (name) => toHandle(new TextDecoder().decode(find(name))),
     bytes: (name) => context.newArrayBuffer(find(name).slice().buffer),
-    writeText: (name, text) => void files.take(json(name), new TextEncoder().encode(json(text))),
-    writeBytes: (name, bytes) => void files.take(json(name), context.getArrayBuffer(bytes).value.slice()),
-    drop: () => void files.drop(),
+    writeText: (name, text) => void write(json(name), new TextEncoder().encode(json(text))),
+    writeBytes: (name, bytes) => void write(json(name), context.getArrayBuffer(bytes).value.slice()),
+    drop: () => void (folder ?? files).drop(),
+    sharedNames: () => toHandle(folder?.names() ?? []),
+    sharedText: (path) => toHandle(new TextDecoder().decode(findShared(path))),
+    sharedBytes: (path) => context.newArrayBuffer(findShared(path).slice().buffer),
+    sharedRemove: (path) => toHandle(folder?.remove(pathOf(json(path))) ?? false),
     end: (kind, text) => {
       const how = context.getString(kind) as GuestEnd["kind"];
       end(how, how === "error" ? json(text) : context.getString(text));
@@ -115,6 +134,11 @@ function install(
   const host = context.newObject();
   for (const [name, act] of Object.entries(functions)) context.setProp(host, name, context.newFunction(name, act));
   const make = context.unwrapResult(context.evalCode(guestLibrary, "library.js"));
-  const limits = context.unwrapResult(context.evalCode(`(${JSON.stringify({ ...bounds, mark })})`, "limits.js"));
+  const limits = context.unwrapResult(
+    context.evalCode(`(${JSON.stringify({ ...bounds, mark, isShared: folder !== undefined })})`, "limits.js"),
+  );
   return context.unwrapResult(context.callFunction(make, context.undefined, host, limits));
 }
+
+/** Returns a path relative to the shared folder: programs also give the whole one, as Python does. */
+const pathOf = (path: string): string => (path.startsWith("/workspace/") ? path.slice("/workspace/".length) : path);

@@ -13,6 +13,8 @@ interface JailNeeds {
   cpu_seconds: number;
   /** Environment variables of the runtime; the child has no others. */
   environment: readonly string[];
+  /** Maximum bytes of a file that it writes; absent: none. */
+  file_bytes?: number;
 }
 
 const RLIMIT = { CPU: 0, FSIZE: 1, DATA: 2, STACK: 3, CORE: 4, NOFILE: 7, MSGQUEUE: 12 };
@@ -41,6 +43,21 @@ export function becomeJailed(command: readonly string[], needs: JailNeeds, paren
 }
 
 /**
+ * Prepares a native interpreter, which closes the rest of its jail itself: it needs namespaces, which only a process of
+ * one thread can enter. Root keeps its capabilities until then, because it may map its own id only with one of them.
+ * Returns only by throwing.
+ */
+export function becomeNative(command: readonly string[], needs: JailNeeds, parent: number): never {
+  const libc = openLibc();
+  limitResources(libc, needs);
+  killWithParent(libc, parent);
+  closeInherited(libc);
+  must(libc.prctl(PR.SET_NO_NEW_PRIVS, 1) === 0, "no_new_privs");
+  prepareExecution(libc, command, needs)();
+  throw new Error("The interpreter could not be started.");
+}
+
+/**
  * Bounds a child without a jail: it dies with its parent and after its processor time, even in a loop that only the
  * parent could end. Does nothing if the system refuses.
  */
@@ -52,11 +69,11 @@ export function boundProcess({ cpu_seconds }: Pick<JailNeeds, "cpu_seconds">, pa
   } catch {}
 }
 
-function limitResources(libc: Libc, { cpu_seconds }: JailNeeds): void {
+function limitResources(libc: Libc, { cpu_seconds, file_bytes = 0 }: JailNeeds): void {
   // Each limit with what it prevents. CPU time: a loop that nothing else ends.
   libc.setrlimit(RLIMIT.CPU, cpu_seconds);
   // File size: filling the disk, if a file were ever writable.
-  libc.setrlimit(RLIMIT.FSIZE, 0);
+  libc.setrlimit(RLIMIT.FSIZE, file_bytes);
   // Core dumps: a file with the contents of memory.
   libc.setrlimit(RLIMIT.CORE, 0);
   // Open files: filling the system's file table.

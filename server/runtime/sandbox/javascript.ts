@@ -8,6 +8,7 @@ import { type GuestEnd, openGuest } from "./guest.ts";
 import { boundGrowth, outOfMemory, pageBytes } from "./memory-growth.ts";
 import type { Program, ProgramError } from "./program.ts";
 import type { LoadRuntime } from "./runtime.ts";
+import { openFolder } from "./shared-folder.ts";
 
 const megabyte = 2 ** 20;
 const firstPages = 256;
@@ -27,12 +28,14 @@ export const loadJavaScript: LoadRuntime = async () => {
   return async (program, io) => {
     const { machine, memory, isRefused } = program.memory_mb === usual_mb ? prepared : await open(program.memory_mb);
     const files = fileTaker();
-    const end = runGuest(() => openGuest(machine, program, io, files));
+    const folder = program.shared && openFolder(program.shared.files);
+    const end = runGuest(() => openGuest(machine, program, io, files, folder));
     return {
       result: end.kind === "result" ? end.text : null,
       error: errorOf(end, program, isRefused()),
       files: files.files(),
       files_dropped: files.dropped(),
+      ...(folder && { shared: folder.changes() }),
       peak_memory_mb: Math.ceil(memory.buffer.byteLength / megabyte),
     };
   };

@@ -1,12 +1,15 @@
 import type { CodeLanguage } from "../../domain/agent-snapshot.ts";
 
 /**
- * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (pages of images with text),
- * `scanned-parts` (documents with such pages attached), `capsules`, `skills` or `openapi` documents, to draw `pages` of PDFs, or to attack its
+ * Purpose of a child: to run a program (`data-python`: one that imports packages, `system-python`: in the operator's
+ * interpreter), to read `documents`, `pdfs`, `scans` (pages of images with text), `scanned-parts` (documents with such
+ * pages attached), `capsules`, `skills` or `openapi` documents, to draw `pages` of PDFs, or to attack its
  * own jail in `self-test`.
  */
 export type ChildLanguage =
   | CodeLanguage
+  | "data-python"
+  | "system-python"
   | "documents"
   | "pdfs"
   | "scans"
@@ -72,6 +75,37 @@ export const languages: Record<ChildLanguage, Language> = {
     environment: [],
     load_ms: 40_000,
     spares: 1,
+  },
+  "data-python": {
+    data_mb: 10240,
+    // The compiled interpreter and its packages; the program's own memory comes on top.
+    overhead_mb: 800,
+    cpu_seconds: 90,
+    environment: [],
+    load_ms: 60_000,
+    spares: 1,
+  },
+  "system-python": {
+    // Lowered to the program's own before it begins.
+    data_mb: 3000,
+    overhead_mb: 500,
+    cpu_seconds: 90,
+    environment: [
+      "HOME=/tmp",
+      "TMPDIR=/tmp",
+      "TZ=UTC",
+      "LANG=C.UTF-8",
+      "PYTHON_COLORS=0",
+      "MPLBACKEND=Agg",
+      "MPLCONFIGDIR=/tmp",
+      // There are no threads.
+      "OPENBLAS_NUM_THREADS=1",
+      "OMP_NUM_THREADS=1",
+      "MKL_NUM_THREADS=1",
+      "NUMEXPR_MAX_THREADS=1",
+    ],
+    load_ms: 20_000,
+    spares: 2,
   },
   documents,
   pdfs: documents,

@@ -1,6 +1,7 @@
 /**
  * Packets of a child in this order: ready, started, then for a program any number of outputs, result and files, for a
- * document its progress and its chunks, for a capsule its rows, for pages their images or their text, and ended.
+ * document its progress and its chunks, for a capsule its rows, for pages their images or their text, and ended. A program that shares its folder also sends the files that it changed,
+ * the paths that it removed and its variables; before those it says that it saves them.
  */
 export const packetKinds = [
   "ready",
@@ -15,6 +16,10 @@ export const packetKinds = [
   "image",
   "progress",
   "page",
+  "changed",
+  "removed",
+  "saving",
+  "variables",
 ] as const;
 type PacketKind = (typeof packetKinds)[number];
 

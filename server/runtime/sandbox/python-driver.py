@@ -4,12 +4,13 @@ import asyncio
 import collections
 import collections.abc
 import dataclasses
-import json
 import linecache
 import random
 import sys
 import traceback
 
+import program_variables
+from json import dumps, loads
 from pyodide.code import eval_code_async
 from pyodide.ffi import run_sync
 from pyodide.webloop import WebLoop
@@ -37,13 +38,50 @@ WebLoop.run_until_complete = run_until_complete
 asyncio.run = run_asyncio
 
 
+# Files by which the variables come and go.
+RESTORED, SAVED = "/tmp/restored-variables", "/tmp/saved-variables"
+
+number = 1
+
+
+def restore():
+    """Loads the variables that an earlier program saved. Returns a note for the model on what is lost, or an empty text."""
+    global number
+    try:
+        number = program_variables.restore(RESTORED) + 1
+        return ""
+    except program_variables.OtherVersion as error:
+        reason = str(error)
+    except BaseException as error:
+        program_variables.names.clear()
+        reason = f"{type(error).__name__}: {error}"[:200]
+    lost = program_variables.missing
+    if not lost:
+        return f"The variables of the earlier programs could not be restored ({reason}): they are lost."
+    named = ", ".join(lost[:10]) + (" and others" if len(lost) > 10 else "")
+    return f"Variables of the earlier programs could not be restored ({reason}). These are lost: {named}."
+
+
+def save(limit):
+    """Returns JSON of `{lost, note}`; `note` tells the model that nothing could be saved, or is null."""
+    try:
+        return dumps({"lost": program_variables.save(SAVED, number, limit), "note": None})
+    except BaseException as error:
+        lost = list(program_variables.own_names())
+        reason = f"{type(error).__name__}: {error}"[:200]
+        note = f"No variable is left for the next program, because they could not be saved: {reason}."
+        return dumps({"lost": lost, "note": note})
+
+
 async def run(source, arguments, result_limit, message_limit):
     """Returns JSON of `{result, code, message}`; `result` is itself JSON text. `arguments`: JSON text, or None."""
     # The interpreter was restored from a snapshot: without this, all programs would draw the same random numbers.
     random.seed()
-    linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
+    # Functions of earlier programs have another file, whose lines are not there any more.
+    file = FILE if number == 1 else f"program_{number}.py"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     try:
-        result = encode(await evaluate(source, arguments))
+        result = encode(await evaluate(source, arguments, file))
     except SystemExit as leave:
         if leave.code in (None, 0):
             return said(result="null")
@@ -58,23 +96,24 @@ async def run(source, arguments, result_limit, message_limit):
 
 
 def said(result=None, code=None, message=None):
-    return json.dumps({"result": result, "code": code, "message": message})
+    return dumps({"result": result, "code": code, "message": message})
 
 
-async def evaluate(source, arguments):
-    names = {"__name__": "__main__", "__file__": FILE}
-    value = await eval_code_async(source, globals=names, filename=FILE)
+async def evaluate(source, arguments, file):
+    names = program_variables.names
+    names.update({"__name__": "__main__", "__file__": file})
+    value = await eval_code_async(source, globals=names, filename=file)
     if arguments is None:
         return value
     main = names.get("main")
     if not callable(main):
         raise NameError("the program must define a function: def main(args)")
-    value = main(json.loads(arguments))
+    value = main(loads(arguments))
     return await value if isinstance(value, collections.abc.Awaitable) else value
 
 
 def encode(value):
-    return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False)
+    return dumps(value, default=plain, ensure_ascii=False, allow_nan=False)
 
 
 def plain(value):
@@ -83,9 +122,16 @@ def plain(value):
         return list(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
+    # Numbers and arrays of numpy. A table of pandas has an index too, and reads better as text.
+    if callable(getattr(value, "tolist", None)) and not hasattr(value, "index"):
+        return value.tolist()
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value)
+
+
+def is_own(filename):
+    return filename == FILE or filename.startswith("program_")
 
 
 def explain(error, limit):
@@ -94,7 +140,7 @@ def explain(error, limit):
     waiting = [told]
     while waiting:
         part = waiting.pop()
-        part.stack = traceback.StackSummary.from_list([frame for frame in part.stack if frame.filename == FILE])
+        part.stack = traceback.StackSummary.from_list([frame for frame in part.stack if is_own(frame.filename)])
         waiting += [other for other in (part.__cause__, part.__context__, *(part.exceptions or ())) if other]
     text = "".join(told.format()).strip()
     return text if len(text) <= limit else "… " + text[-limit + 2 :]

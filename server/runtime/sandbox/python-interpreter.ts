@@ -15,6 +15,7 @@ interface InterpreterFiles {
 interface FileSystem {
   chdir(path: string): void;
   chmod(path: string, mode: number): void;
+  isDir(mode: number): boolean;
   isFile(mode: number): boolean;
   lstat(path: string): { mode: number; size: number };
   mkdir(path: string): void;

@@ -2,16 +2,19 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { workspaceFolder, workspaceLimits } from "../../domain/workspace-limits.ts";
 import { pythonDir } from "../../lib/assets.ts";
 import { type PackedFiles, unpackFiles } from "../../lib/file-pack.ts";
 import { isShallow } from "../../lib/json-limits.ts";
-import { bounds } from "./bounds.ts";
+import { bounds, variables_ms } from "./bounds.ts";
 import { fileTaker } from "./file-taker.ts";
 import { boundGrowth, outOfMemory } from "./memory-growth.ts";
-import type { Program, ProgramError, ProgramFile } from "./program.ts";
+import type { FolderChanges, Program, ProgramError, ProgramFile, SharedFile } from "./program.ts";
 import driverSource from "./python-driver.py" with { type: "text" };
 import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
-import type { LoadRuntime, ProgramEnd, ProgramIo } from "./runtime.ts";
+import type { LoadRuntime, ProgramEnd, ProgramIo, SavedVariables } from "./runtime.ts";
+import { restoredFile, savedFile, savedVariables, unsavedVariables, variablesRoom } from "./saved-variables.ts";
+import { folderChanges, type LeftFile } from "./shared-folder.ts";
 
 const [input, output] = ["/input", "/output"];
 /** Folder in which programs written for other tools expect and leave files. */
@@ -24,7 +27,12 @@ interface DriverAnswer {
   message: string | null;
 }
 
-type Driver = (code: string, args: string | undefined, result: number, message: number) => Promise<string>;
+interface Driver {
+  run(code: string, args: string | undefined, result: number, message: number): Promise<string>;
+  /** Returns a note on the variables that are lost, or an empty text. */
+  restore(): string;
+  save(limit: number): string;
+}
 
 /**
  * Loads Python: CPython and its standard library. Needs a strict jail, because the interpreter is large, and a program
@@ -50,7 +58,8 @@ export const loadPython = async ({ isOpen = false } = {}): ReturnType<LoadRuntim
 function loadDriver(python: Interpreter): Driver {
   const names = python.toPy({});
   python.runPython(driverSource, { globals: names, filename: "driver.py" });
-  return names.get("run") as Driver;
+  const [run, restore, save] = ["run", "restore", "save"].map((name) => names.get(name));
+  return { run, restore, save } as Driver;
 }
 
 async function runIn(python: Interpreter, driver: Driver, program: Program, io: ProgramIo): Promise<ProgramEnd> {
@@ -60,17 +69,64 @@ async function runIn(python: Interpreter, driver: Driver, program: Program, io: 
   // A program beyond its limit gets a `MemoryError`; if it evades that, the parent kills it.
   const isRefused = boundGrowth(memory, memory.buffer.byteLength + program.memory_mb * 2 ** 20);
   layOut(files, program);
+  const notes = restoreVariables(python, driver, program);
   printTo(python, io);
+  io.started();
   const { result, code, message } = await endOf(python, driver, program);
   const isShort = code === "code_error" && isRefused() && !message?.startsWith("SystemExit: ");
-  const outputFiles = collect(files);
-  return {
+  const end = {
     result,
     error: isShort ? outOfMemory(program.memory_mb, message ?? "") : code && { code, message: message ?? "" },
-    files: outputFiles.files(),
-    files_dropped: outputFiles.dropped(),
     peak_memory_mb: Math.ceil(memory.buffer.byteLength / 2 ** 20),
   };
+  if (!program.shared) {
+    const outputFiles = collect(files);
+    return { ...end, files: outputFiles.files(), files_dropped: outputFiles.dropped() };
+  }
+  const shared = collectFolder(files, program.shared.files);
+  return {
+    ...end,
+    files: [],
+    files_dropped: 0,
+    shared: { ...shared, notes: [...notes, ...shared.notes] },
+    ...(program.shared.saves_variables && { saveVariables: () => saveVariables(python, driver, files) }),
+  };
+}
+
+/** Restores the variables of earlier programs, or returns a note that they are lost. */
+function restoreVariables(python: Interpreter, driver: Driver, { shared }: Program): string[] {
+  if (!shared?.variables) return [];
+  python.FS.writeFile(restoredFile, shared.variables);
+  const stop = interruptAfter(python, variables_ms);
+  try {
+    const note = driver.restore();
+    return note === "" ? [] : [note];
+  } catch {
+    // They have broken the interpreter: the server tries again without them, because the program has not started.
+    process.exit(1);
+  } finally {
+    stop();
+  }
+}
+
+function saveVariables(python: Interpreter, driver: Driver, files: Interpreter["FS"]): SavedVariables {
+  const stop = interruptAfter(python, variables_ms);
+  try {
+    return savedVariables(driver.save(variablesRoom), () => readIfThere(files, savedFile));
+  } catch {
+    return unsavedVariables;
+  } finally {
+    stop();
+  }
+}
+
+/** Returns null if there is no such file. */
+function readIfThere(fs: Interpreter["FS"], path: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return fs.readFile(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Writes the time zones where the standard library looks for them. */
@@ -82,8 +138,10 @@ function layOutZones(fs: Interpreter["FS"], zones: PackedFiles): void {
   }
 }
 
-function layOut(fs: Interpreter["FS"], { files, mounted = [] }: Program): void {
-  for (const folder of [input, output]) fs.mkdir(folder);
+function layOut(fs: Interpreter["FS"], { files, mounted = [], shared }: Program): void {
+  const folder = shared ? workspaceFolder : output;
+  for (const each of [input, folder]) fs.mkdir(each);
+  if (shared) layOutFolder(fs, shared.files);
   for (const { name, bytes } of files) {
     fs.writeFile(`${input}/${name}`, bytes);
     fs.chmod(`${input}/${name}`, 0o444);
@@ -91,8 +149,18 @@ function layOut(fs: Interpreter["FS"], { files, mounted = [] }: Program): void {
   fs.chmod(input, 0o555);
   layOutMounted(fs, mounted);
   fs.mkdirTree("/mnt");
-  fs.symlink(output, alternativeFolder);
-  fs.chdir(output);
+  if (shared) fs.symlink(folder, output);
+  fs.symlink(folder, alternativeFolder);
+  fs.chdir(folder);
+}
+
+/** Writes the files of the shared folder. The interpreter may change the bytes in place. */
+function layOutFolder(fs: Interpreter["FS"], files: readonly SharedFile[]): void {
+  for (const { name, bytes } of files) {
+    const path = `${workspaceFolder}/${name}`;
+    fs.mkdirTree(dirname(path));
+    fs.writeFile(path, bytes, { canOwn: true });
+  }
 }
 
 /** Writes files and then makes them and their folders read-only. */
@@ -128,7 +196,7 @@ async function endOf(python: Interpreter, driver: Driver, program: Program): Pro
   const wasInterrupted = interruptAfter(python, timeout_ms);
   const args = program.arguments === null ? undefined : JSON.stringify(program.arguments);
   const answer = await Promise.race([
-    driver(code, args, bounds.result, bounds.message).then(readDriverAnswer).catch(interpreterFailure),
+    driver.run(code, args, bounds.result, bounds.message).then(readDriverAnswer).catch(interpreterFailure),
     python.failure.then(interpreterFailure),
     // A program that waits executes no instruction at which it could be interrupted.
     Bun.sleep(timeout_ms + 100).then(() => late),
@@ -163,6 +231,45 @@ function collect(fs: Interpreter["FS"]) {
     }
   }
   return taker;
+}
+
+/** Entries of the folder that are looked at; the others are only counted. */
+const entriesMost = 20_000;
+
+/** Collects the regular files in the shared folder and its folders. Links and devices are not followed. */
+function collectFolder(fs: Interpreter["FS"], before: readonly SharedFile[]): FolderChanges {
+  const left: LeftFile[] = [];
+  const refused: string[] = [];
+  let uncounted = 0;
+  const waiting = isFolder(fs, workspaceFolder) ? [""] : [];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const names = namesIn(fs, `${workspaceFolder}/${folder}`);
+    const room = Math.max(0, entriesMost - left.length - refused.length - waiting.length);
+    uncounted += Math.max(0, names.length - room);
+    for (const name of names.slice(0, room)) {
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const whole = `${workspaceFolder}/${path}`;
+      try {
+        const { mode, size } = fs.lstat(whole);
+        if (fs.isFile(mode)) left.push({ path, size, read: () => readIfThere(fs, whole) });
+        else if (!fs.isDir(mode)) refused.push(path);
+        else if (path.split("/").length <= workspaceLimits.folders) waiting.push(path);
+        else uncounted++;
+      } catch {
+        refused.push(path);
+      }
+    }
+  }
+  return folderChanges(before, left, refused, uncounted);
+}
+
+/** False if the program has removed the folder, or put a link in its place. */
+function isFolder(fs: Interpreter["FS"], path: string): boolean {
+  try {
+    return fs.isDir(fs.lstat(path).mode);
+  } catch {
+    return false;
+  }
 }
 
 /** Returns no names if the program has removed the folder. */

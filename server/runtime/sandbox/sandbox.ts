@@ -4,14 +4,18 @@ import { build } from "../../lib/build-info.ts";
 import type { FairOptions } from "../../lib/fair-queue/fair-semaphore.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
 import { bounds } from "./bounds.ts";
+import { childLanguageOf } from "./child-language.ts";
 import { createChildren, type Spares } from "./children.ts";
 import { isPlainName } from "./file-name.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
 import { programTask } from "./program-task.ts";
+import type { SystemPython } from "./system-python.ts";
 
 interface SandboxOptions extends Spares {
   /** Called for each program, so that the server need not wait for the self-test at start. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
+  /** The operator's interpreter for Python; null: the built-in one. */
+  python?: SystemPython | null;
   /** Concurrent programs; others wait for their owner's turn. */
   places?: FairOptions;
 }
@@ -30,16 +34,18 @@ export const programPlaces: FairOptions = {
 };
 
 /** Runs each program in a fresh child process that is never reused. */
-export function createSandbox({ level, places = programPlaces, spares = 2, idle_ms }: SandboxOptions): Sandbox {
+export function createSandbox(given: SandboxOptions): Sandbox {
+  const { level, python = null, places = programPlaces, spares = 2, idle_ms } = given;
   const queue = createFairQueue(places);
   const children = createChildren({ spares, idle_ms });
   return {
     async run(program, signal, owner = "") {
       const now = await level();
-      const refusal = refuse(program, now);
+      const refusal = refuse(program, now, python);
       if (refusal) return refused(refusal);
-      const options = { language: program.language, jailed: now === "strict" };
-      const task = () => programTask(program);
+      const child = childLanguageOf(program, python);
+      const options = { language: child, jailed: now === "strict", ...(child === "system-python" && { python }) };
+      const task = () => programTask(program, child === "system-python");
       return queue.run(owner, signal, (ownerPrograms) => children.perform(options, task, signal, ownerPrograms));
     },
     stop: children.stop,
@@ -49,9 +55,10 @@ export function createSandbox({ level, places = programPlaces, spares = 2, idle_
 /** Error message of a lean build. */
 export const noPython = "This is a lean build of runnel, without Python.";
 
-function refuse({ language, code, files, mounted = [] }: Program, level: SandboxLevel): string | null {
+function refuse(program: Program, level: SandboxLevel, python: SystemPython | null): string | null {
+  const { language, code, files, mounted = [] } = program;
   if (level === "off") return "Code does not run on this server.";
-  if (language === "python" && build.lean) return noPython;
+  if (language === "python" && build.lean && python === null) return noPython;
   if (language === "python" && level !== "strict") {
     return "Python runs only where the system can enforce the sandbox (Linux with Landlock and seccomp).";
   }

@@ -2,12 +2,14 @@ import { addressOf, type Libc } from "./libc.ts";
 import {
   clone,
   clone3,
+  filesOfOwn,
   mapping,
   platformNumbers,
   prctl,
   prlimit,
   refusedCalls,
   refusedLoaded,
+  refusedNative,
   seccomp,
   selfOnlyCalls,
 } from "./syscalls.ts";
@@ -37,7 +39,24 @@ export function filterLoaded(libc: Libc): boolean {
   return load(filterOfLoaded(), (program) => libc.syscall(number, SET_MODE_FILTER, ALL_THREADS, program));
 }
 
+/**
+ * Returns the instructions for a native interpreter, which installs them itself once it has loaded. It can open files,
+ * of which its mounts have few, and load libraries, but start neither threads nor programs. `own` is its process id.
+ */
+export const filterOfNative = (own: number): Uint8Array<ArrayBuffer> =>
+  encode([
+    ...abiOnly,
+    ...platformNumbers([...refusedNative, clone]).flatMap((number) => whenCalled(number, deny(EPERM))),
+    ...filter(own, filesOfOwn).slice(abiOnly.length),
+  ]);
+
 function load(instructions: readonly Instruction[], install: (program: bigint) => number): boolean {
+  const bytes = encode(instructions);
+  const header = new BigUint64Array([BigInt(instructions.length), addressOf(bytes)]);
+  return install(addressOf(header)) === 0;
+}
+
+function encode(instructions: readonly Instruction[]): Uint8Array<ArrayBuffer> {
   const program = new DataView(new ArrayBuffer(instructions.length * 8));
   for (const [at, [code, ifTrue, ifFalse, value]] of instructions.entries()) {
     program.setUint16(at * 8, code, true);
@@ -45,21 +64,25 @@ function load(instructions: readonly Instruction[], install: (program: bigint) =
     program.setUint8(at * 8 + 3, ifFalse);
     program.setUint32(at * 8 + 4, value >>> 0, true);
   }
-  const bytes = new Uint8Array(program.buffer);
-  const header = new BigUint64Array([BigInt(instructions.length), addressOf(bytes)]);
-  return install(addressOf(header)) === 0;
+  return new Uint8Array(program.buffer);
 }
 
-function filter(own: number): Instruction[] {
+// On another ABI (32 bit, x32) the same number is another call; our code never uses one.
+const abiOnly: Instruction[] = [
+  [loadWord, 0, 0, atMachine],
+  [jumpIfEqual, 1, 0, machine],
+  [answer, 0, 0, kill],
+  [loadWord, 0, 0, atNumber],
+  [jumpIfAtLeast, 0, 1, x32Numbers],
+  [answer, 0, 0, kill],
+];
+
+/** `without`: a group of calls that stays allowed. */
+function filter(own: number, without?: string): Instruction[] {
+  const refused = Object.entries(refusedCalls).filter(([group]) => group !== without);
   return [
-    // On another ABI (32 bit, x32) the same number is another call; our code never uses one.
-    [loadWord, 0, 0, atMachine],
-    [jumpIfEqual, 1, 0, machine],
-    [answer, 0, 0, kill],
-    [loadWord, 0, 0, atNumber],
-    [jumpIfAtLeast, 0, 1, x32Numbers],
-    [answer, 0, 0, kill],
-    ...platformNumbers(Object.values(refusedCalls).flat()).flatMap((number) => whenCalled(number, deny(EACCES))),
+    ...abiOnly,
+    ...platformNumbers(refused.flatMap(([, calls]) => calls)).flatMap((number) => whenCalled(number, deny(EACCES))),
     ...platformNumbers([clone3]).flatMap((number) => whenCalled(number, deny(ENOSYS))),
     ...platformNumbers([clone]).flatMap((number) => whenCalled(number, onlyThreads)),
     ...platformNumbers(selfOnlyCalls).flatMap((number) => whenCalled(number, onlyFirst(own))),

@@ -1,3 +1,5 @@
+/// <reference path="./python-modules.d.ts" />
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +9,13 @@ import { spawnWithRetry } from "../../lib/spawn-with-retry.ts";
 import { startChild } from "./child-process.ts";
 import { type Canary, canaryFile } from "./probes.ts";
 import type { ProgramOutcome } from "./program.ts";
+import { programTask } from "./program-task.ts";
+import systemProbes from "./system-probes.py" with { type: "text" };
+import type { SystemPython } from "./system-python.ts";
 
 const timeout_ms = 15_000;
+/** Time for a native interpreter to start, on a busy machine. */
+const load_ms = 30_000;
 /** Attempts: a process that ends without an answer has proven nothing, so another one is started. */
 const tries = 3;
 /** More memory than the jail allows a child, in MB. */
@@ -32,6 +39,30 @@ export async function jailFaults({ jailed = true, start = startChild } = {}): Pr
       ...(canary.touched() > 0 ? [`reach the parent's listeners ${canary.touched()} times`] : []),
       ...(typeof memory.result === "number" && memory.result >= muchMemory_mb ? ["take all memory"] : []),
     ];
+  } catch (error) {
+    return [String(error)];
+  }
+}
+
+/** Returns what a program could do in the operator's interpreter, or the reason why it cannot be held. */
+export async function systemPythonFaults(python: SystemPython): Promise<string[]> {
+  if (!platform.jail) return [`${process.platform} has no jail`];
+  try {
+    using canary = await layCanary();
+    const { tcp_port, folder, parent } = canary;
+    const program = {
+      language: "python" as const,
+      code: systemProbes,
+      arguments: { tcp_port, folder, parent },
+      files: [],
+      timeout_ms,
+      memory_mb: 128,
+    };
+    const child = startChild({ language: "system-python", jailed: true, python });
+    const { result, error } = await child.perform(programTask(program, true), AbortSignal.timeout(2 * load_ms));
+    if (error) return [error.message];
+    const touched = canary.touched() > 0 ? ["reach the parent's listeners"] : [];
+    return [...(result as string[]), ...touched];
   } catch (error) {
     return [String(error)];
   }

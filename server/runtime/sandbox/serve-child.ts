@@ -15,6 +15,12 @@ export const serveChild: Record<ChildLanguage, (dropPrivileges: DropPrivileges, 
       const { loadPython } = await import("./python.ts");
       return serveProgram(() => loadPython({ isOpen }), dropPrivileges);
     },
+    "data-python": async (dropPrivileges) => {
+      const { loadDataPython } = await import("./data-python.ts");
+      return serveProgram(() => loadDataPython(), dropPrivileges);
+    },
+    // The operator's interpreter, whose process is never this one.
+    "system-python": () => process.exit(1),
     documents: async (dropPrivileges) => (await import("./serve-document.ts")).serveDocument(dropPrivileges),
     pdfs: async (dropPrivileges) => (await import("./serve-document.ts")).servePdf(dropPrivileges),
     scans: async (dropPrivileges) => (await import("./serve-scans.ts")).serveScans(dropPrivileges),

@@ -2,11 +2,12 @@ import { isShallow } from "../../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { writeMessage } from "./child-output.ts";
 import type { DropPrivileges } from "./drop-privileges.ts";
-import { encodeFile } from "./end-message.ts";
+import { encodeFile, encodeSharedFile } from "./end-message.ts";
 import { encodePacket } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 import { decodeProgram } from "./program-message.ts";
 import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
+import { unsavedVariables } from "./saved-variables.ts";
 
 /** Runs a child that loads a language, runs one program, writes the answer and exits. */
 export async function serveProgram(load: LoadRuntime, dropPrivileges: DropPrivileges): Promise<never> {
@@ -15,19 +16,57 @@ export async function serveProgram(load: LoadRuntime, dropPrivileges: DropPrivil
   writeMessage("ready");
   const program = decodeProgram(readInput);
   if (program === null) process.exit(0);
-  writeMessage("started");
+  let isStarted = false;
+  const started = () => {
+    if (!isStarted) writeMessage("started");
+    isStarted = true;
+  };
+  // Variables are restored before the program's own time begins.
+  if (!program.shared?.variables) started();
   const [stdout, stderr] = [printer("stdout"), printer("stderr")];
-  const end = limitResult(await run(program, { stdout: stdout.print, stderr: stderr.print }).catch(failed));
-  const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
-  answer(end, truncated);
+  let told: ReturnType<typeof tell> | null = null;
+  const saving = (end: ProgramEnd) => {
+    if (told) return;
+    const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
+    started();
+    told = tell(limitResult(end), truncated);
+  };
+  const end = await run(program, { stdout: stdout.print, stderr: stderr.print, started, saving }).catch(failed);
+  saving(end);
+  finish(end, told);
   process.exit(0);
 }
 
-function answer({ result, error, files, files_dropped, peak_memory_mb }: ProgramEnd, truncated: object): void {
+/** Sends everything but the variables. Returns the last message for after those; null if it was sent. */
+function tell(end: ProgramEnd, truncated: object) {
+  const { result, error, files, files_dropped, shared, saveVariables, peak_memory_mb } = end;
   if (result !== null) writeOutput(encodePacket("result", encode(result)));
   for (const file of files) writeOutput(encodePacket("file", encodeFile(file)));
   const short = error && { ...error, message: error.message.slice(0, bounds.message) };
-  writeMessage("ended", { error: short, files_dropped, peak_memory_mb, ...truncated });
+  const last = { error: short, files_dropped, peak_memory_mb, ...truncated };
+  if (!shared) {
+    writeMessage("ended", last);
+    return null;
+  }
+  const { changed, removed, dropped, lost, notes } = shared;
+  for (const file of changed) writeOutput(encodePacket("changed", encodeSharedFile(file)));
+  if (removed.length > 0) writeMessage("removed", removed);
+  const ended = { ...last, shared: { dropped, lost, notes } };
+  if (!saveVariables) {
+    writeMessage("ended", ended);
+    return null;
+  }
+  writeMessage("saving", ended);
+  return ended;
+}
+
+/** Saves the variables, if they are awaited, and ends the answer. */
+function finish({ saveVariables }: ProgramEnd, last: ReturnType<typeof tell>): void {
+  if (!last) return;
+  const saved = saveVariables?.() ?? unsavedVariables;
+  if (saved.variables) writeOutput(encodePacket("variables", saved.variables));
+  const { dropped, notes } = last.shared;
+  writeMessage("ended", { ...last, shared: { dropped, lost: saved.lost, notes: [...notes, ...saved.notes] } });
 }
 
 /** Enforces the parent's limits of a result, because the parent rejects a larger one. */

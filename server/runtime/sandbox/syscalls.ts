@@ -1,6 +1,9 @@
 /** System calls by architecture, as `[x64, arm64]`; null if it does not exist. */
 type Numbers = readonly [x64: number | null, arm64: number | null];
 
+/** Group of calls that do no harm to files of a process's own. */
+export const filesOfOwn = "marks on files, which Landlock lets through";
+
 /** Refused with any arguments, grouped by what a program could do with them. */
 export const refusedCalls: Record<string, readonly Numbers[]> = {
   "any connection, in or out (also UDP and raw sockets, which Landlock does not know)": [
@@ -54,7 +57,7 @@ export const refusedCalls: Record<string, readonly Numbers[]> = {
     [304, 265], // open_by_handle_at
     [303, 264], // name_to_handle_at
   ],
-  "marks on files, which Landlock lets through": [
+  [filesOfOwn]: [
     [90, null], // chmod
     [91, 52], // fchmod
     [268, 53], // fchmodat
@@ -129,6 +132,16 @@ export const refusedCalls: Record<string, readonly Numbers[]> = {
 export const selfOnlyCalls: readonly Numbers[] = [
   [62, 129], // kill: the parent and its other children
   [234, 131], // tgkill
+];
+
+/** Refused for a native interpreter in addition: it needs none of them after its start. */
+export const refusedNative: readonly Numbers[] = [
+  [59, 221], // execve
+  [53, 199], // socketpair
+  [319, 279], // memfd_create
+  [447, 447], // memfd_secret
+  [133, null], // mknod
+  [259, 33], // mknodat
 ];
 
 /** Allowed only for threads, because a process would outlive the jailer's timer. */

@@ -1,9 +1,15 @@
 import type { Packet } from "./packet.ts";
 
+/** Time for what comes before the start of a task, if it says nothing else. */
+export const startLimit_ms = 10_000;
+
 /** Reason why a child was ended before it had answered. */
 export interface StopReason {
-  kind: "late" | "memory" | "failed";
+  /** `ended`: by itself, after the task had started. */
+  kind: "late" | "memory" | "failed" | "ended";
   message: string;
+  /** True if the task has not begun. */
+  unstarted?: true;
 }
 
 /** Input of a child, and the checks of its answer. Nothing from the child is trusted: `onPacket` validates all of it. */
@@ -11,6 +17,10 @@ export interface Task<Outcome> {
   timeout_ms: number;
   /** Clock for `timeout_ms`: wall time, or processor time with ten times as much wall time. */
   timed_by: "clock" | "processor";
+  /** Time for what comes before the start. Default: that of every child. */
+  start_ms?: number;
+  /** Time for what comes after `saving`. Default: nothing may. */
+  save_ms?: number;
   /** Memory limit in addition to what its language takes. */
   memory_mb: number;
   /** Messages for when time or memory is used up. */

@@ -132,7 +132,7 @@ export class FileBlobs extends BlobReader {
   }
 
   /**
-   * Deletes content that no other file and no skill has; if it has several chunks, leaves them to the next sweep. Call it inside the
+   * Deletes content that no other file, no skill and no workspace has; if it has several chunks, leaves them to the next sweep. Call it inside the
    * write that deletes the file.
    */
   release({ project_id, environment }: Scope, hash: string): void {
@@ -254,7 +254,8 @@ function createBlobRows(sqlite: Database, now: () => number) {
   const drop = sqlite.query<{ id: string; bytes: number }, HashKey>(
     `UPDATE file_blobs SET sha256 = NULL WHERE ${scope} AND sha256 = $sha256
        AND NOT EXISTS (SELECT 1 FROM files WHERE ${scope} AND sha256 = $sha256)
-       AND NOT EXISTS (SELECT 1 FROM skill_files WHERE ${scope} AND sha256 = $sha256) RETURNING id, bytes`,
+       AND NOT EXISTS (SELECT 1 FROM skill_files WHERE ${scope} AND sha256 = $sha256)
+       AND NOT EXISTS (SELECT 1 FROM workspace_contents WHERE ${scope} AND sha256 = $sha256) RETURNING id, bytes`,
   );
   const unused = sqlite.query<BlobKey, [string]>(
     `SELECT project_id, environment, id FROM file_blobs

@@ -37,6 +37,7 @@ import { runStatuses } from "../../domain/run-state.ts";
 import { environments, type Permission } from "../../domain/scope.ts";
 import type { SkillHead } from "../../domain/skills.ts";
 import type { VariableValues } from "../../domain/variable.ts";
+import type { Workspace } from "../../domain/workspace-schema.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 
 // The types of rows are inferred from here (`$inferSelect`) and written nowhere else. The SQL in migrations/ is
@@ -828,6 +829,20 @@ export const runFiles = sqliteTable("run_files", {
   ...scope,
   file_id: text().notNull(),
   run_id: text().notNull(),
+});
+
+/** Contents that runs and threads need for what their programs share. */
+export const workspaceContents = sqliteTable("workspace_contents", {
+  ...scope,
+  owner_id: text().notNull(),
+  sha256: text().notNull(),
+});
+
+export const threadWorkspaces = sqliteTable("thread_workspaces", {
+  ...scope,
+  thread_id: text().notNull(),
+  workspace: json<Workspace>().notNull(),
+  updated_at_ms: integer().notNull(),
 });
 
 export const threads = sqliteTable("threads", {

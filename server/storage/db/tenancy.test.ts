@@ -86,6 +86,7 @@ const loose = [
   "runs.root_run_id",
   "runs.source_run_id",
   "idempotency_keys.run_id",
+  "workspace_contents.owner_id", // A run or a thread: triggers replace two references.
   "image_uses.owner_id", // A run or a thread: triggers replace two references.
   "webhooks.run_id", // Added to an existing table: a trigger replaces the reference.
   "files.run_id",

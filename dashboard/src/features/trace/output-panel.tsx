@@ -17,6 +17,7 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { WireLine } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { useReplayProgress } from "./replay-context.ts";
+import { SharedFolder } from "./shared-folder.tsx";
 import { PendingOutput } from "./step-text.tsx";
 import { Written } from "./steps/model-call.tsx";
 import type { StepProps } from "./steps/step-part.ts";
@@ -52,6 +53,7 @@ export function OutputPanel({
       <Attempts step={step} />
       {!waits && <Result step={step} live={live} />}
       {step.files && step.files.length > 0 && <Files files={step.files} />}
+      {step.workspace && <SharedFolder folder={step.workspace} />}
     </>
   );
 }

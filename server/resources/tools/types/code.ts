@@ -1,11 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { type CodeLanguage, codeLanguages } from "../../../domain/agent-snapshot.ts";
 import { AppError, type Fault } from "../../../domain/errors.ts";
+import { type WorkspaceChoice, workspaceChoices } from "../../../domain/workspace-limits.ts";
 import { fault } from "../../../http/errors.ts";
 import { idOf } from "../../../http/schemas.ts";
+import { dataPythonDir } from "../../../lib/assets.ts";
 import { build } from "../../../lib/build-info.ts";
 import * as t from "../../../lib/schema.ts";
 import { noPython } from "../../../runtime/sandbox/sandbox.ts";
+import type { SystemPython } from "../../../runtime/sandbox/system-python.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
 import {
   type CodeDefinition,
@@ -27,6 +30,10 @@ export const fields = {
     Type.Integer({ minimum: 16, maximum: 1024 }),
   ),
   files: t.about("Ids of files that the program reads.", Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true })),
+  workspace: t.about(
+    "Programs that share the folder `/workspace` and, in Python, their variables: those of the run, of all runs of its thread, or none. Default: `run`.",
+    t.oneOf(workspaceChoices),
+  ),
 };
 export const response = {
   language: t.oneOf(codeLanguages),
@@ -34,6 +41,7 @@ export const response = {
   timeout_ms: t.integer,
   memory_mb: t.integer,
   files: t.list(t.text),
+  workspace: t.about("Programs that share the folder `/workspace`.", t.oneOf(workspaceChoices)),
 };
 
 /** A program in the sandbox: the tool's own function, or code that the model writes. */
@@ -42,11 +50,11 @@ export const kind: ToolKind = {
   response,
   faults: (input, before, known) => [...codeFaults(input, before, known), ...parameterFaults(input)],
   change: (input, before) => ({ code: change(input, before?.code) }),
-  show: ({ code }) => ({ ...code }),
+  show: ({ code }) => ({ ...code, workspace: code?.workspace ?? "run" }),
   // Idempotent, because a program has no effects outside of the sandbox.
   snapshot: (base, { code }) => {
-    const { files, ...rest } = requireSettings(code);
-    return { ...base, type: "code", idempotent: true, http: null, code: { ...rest, file_ids: files } };
+    const { files, workspace = "run", ...rest } = requireSettings(code);
+    return { ...base, type: "code", idempotent: true, http: null, code: { ...rest, file_ids: files, workspace } };
   },
   fixedParameters: ({ code }) => {
     const { source, language } = requireSettings(code);
@@ -54,23 +62,54 @@ export const kind: ToolKind = {
       ? textParameter("code", `${languageNames[language]} code; the value of its last expression is the result.`)
       : undefined;
   },
-  modelReads: ({ description, code }) => {
-    const { source, language } = requireSettings(code);
-    // Tells the model which Python modules exist.
-    return source === null && language === "python"
-      ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
-      : description;
+  modelReads: ({ description, code }, python) => {
+    const { source, language, workspace = "run" } = requireSettings(code);
+    if (source !== null) return description;
+    // Tells the model which Python modules exist, and what stays for the next program.
+    const texts = [description, language === "python" ? pythonHas(python, workspace) : scriptHas[workspace]];
+    return texts.filter((text) => text !== "").join("\n\n");
   },
 };
 
 const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
 
-const pythonHas = [
-  "Python 3.14 with its standard library (time zones too), and no other package: there is nothing to install from.",
-  "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
-  "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
-  "The value of the last expression and what was printed come back. Nothing stays for the next call.",
+const stays = "Files and variables stay for the next program";
+const theFolder = "The current folder is /workspace (also /mnt/data), with the files that were given.";
+const pythonKeeps: Record<WorkspaceChoice, string> = {
+  run: `${theFolder} ${stays} of this run; open files, connections and generators do not.`,
+  thread: `${theFolder} ${stays}, also of later runs of this conversation; open files, connections and generators do not.`,
+  none: "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder. Nothing stays for the next call.",
+};
+
+const folderApi =
+  "Files: workspace.names(), workspace.text(path), workspace.bytes(path), workspace.write(path, textOrBytes), workspace.remove(path).";
+const scriptHas: Record<WorkspaceChoice, string> = {
+  run: `${folderApi} They stay for the next program of this run; variables do not.`,
+  thread: `${folderApi} They stay for the next program, also of later runs of this conversation; variables do not.`,
+  none: "",
+};
+
+const withoutPackages = "and no other package: there is nothing to install from.";
+const withPackages = [
+  "and numpy, pandas, scipy, scikit-learn, statsmodels, matplotlib, seaborn, openpyxl, xlsxwriter, Pillow, lxml,",
+  "beautifulsoup4, pypdf, sympy, networkx, PyYAML and tabulate; there is nothing to install more from.",
+  "Save charts with savefig as .png or .svg.",
 ].join(" ");
+
+function packagesOf(python: SystemPython | null): string {
+  if (python !== null) return `and what is installed with it: ${python.packages.join(", ") || "no package"}.`;
+  return dataPythonDir() === null ? withoutPackages : withPackages;
+}
+
+/** Tells the model of Python's modules and folders, and of what stays for the next program. */
+const pythonHas = (python: SystemPython | null, workspace: WorkspaceChoice): string =>
+  [
+    `Python${python === null ? "" : ` ${python.version}`} with its standard library (time zones too),`,
+    packagesOf(python),
+    "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
+    "The value of the last expression and what was printed come back.",
+    pythonKeeps[workspace],
+  ].join(" ");
 
 interface Bounds {
   least: number;
@@ -106,6 +145,7 @@ function change(input: ToolInput, before: CodeDefinition | undefined): CodeDefin
     timeout_ms: limitOf("timeout_ms"),
     memory_mb: limitOf("memory_mb"),
     files: input.files ?? before?.files ?? [],
+    workspace: input.workspace ?? before?.workspace ?? "run",
   };
 }
 

@@ -16,9 +16,11 @@ import type { SandboxLevel } from "../../../domain/api-types/enums.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import type { OpenApiOrigin, RequestMapping } from "../../../domain/http-request.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
+import type { WorkspaceChoice } from "../../../domain/workspace-limits.ts";
 import { JsonObject, Metadata } from "../../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
 import type { McpListing } from "../../../runtime/mcp/read-tools.ts";
+import type { SystemPython } from "../../../runtime/sandbox/system-python.ts";
 
 /** Fields that tools of every type may have. */
 export const commonFields = {
@@ -66,6 +68,7 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   source?: string | null;
   memory_mb?: number;
   files?: string[];
+  workspace?: WorkspaceChoice;
   server_url?: string;
   allowed_tools?: string[] | null;
   agent_id?: string;
@@ -150,7 +153,7 @@ export interface ToolKind {
   /** Parameter schema if the type defines it: null if there are none, undefined if the tool defines it. */
   fixedParameters?(definition: Definition): JsonSchema | null | undefined;
   /** Text that the model reads in place of the description. */
-  modelReads?(definition: Definition): string;
+  modelReads?(definition: Definition, python: SystemPython | null): string;
   /** For types that send requests. */
   sends?: Sends;
   /** Reason why a tool of this type cannot be called outside of a run. */

@@ -1,9 +1,9 @@
 import type { CodeCall, CodeTool } from "../../../domain/agent-snapshot.ts";
-import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import { findInfiniteNumber, jsonFault } from "../../../lib/json-limits.ts";
 import { bounds } from "../../sandbox/bounds.ts";
-import type { Program, ProgramFile, ProgramOutcome } from "../../sandbox/program.ts";
+import type { Program } from "../../sandbox/program.ts";
+import { type InputFile, runInWorkspace, type SharedOutcome } from "./code-workspace.ts";
 import type { ToolContext, ToolRunner } from "./context.ts";
 import { filesOfSkills } from "./skill-folders.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
@@ -17,13 +17,17 @@ export const run: ToolRunner<CodeTool> = async (call, { code }, context, signal)
   const room = files.reduce((left, { bytes }) => left - bytes.length, bounds.input as number);
   const mounted = await filesOfSkills(context, room);
   if ("error" in mounted) return mounted;
-  const outcome = await context.sandbox.run({ ...programOf(code, call, files), mounted }, signal);
-  return done(outcome, await Promise.all(outcome.files.map((file) => context.keepFile(file))));
+  const program = { ...programOf(code, call, files), mounted };
+  const { workspaces } = context;
+  if (workspaces && code.workspace !== undefined && code.workspace !== "none")
+    return done(await runInWorkspace(program, files, code, { ...context, workspaces }, signal));
+  const outcome = await context.sandbox.run(program, signal);
+  return done({ outcome, files: await Promise.all(outcome.files.map((file) => context.keepFile(file))), notes: [] });
 };
 
 /** Reads the program's input files. Files that are too large are not read, because all are held in memory at once. */
-async function inputFiles(ids: Iterable<string>, { readFile }: ToolContext): Promise<ProgramFile[] | ToolResult> {
-  const files = new Map<string, ProgramFile>();
+async function inputFiles(ids: Iterable<string>, { readFile }: ToolContext): Promise<InputFile[] | ToolResult> {
+  const files = new Map<string, InputFile>();
   let room: number = bounds.input;
   for (const id of new Set(ids)) {
     const file = await readFile(id, room);
@@ -33,7 +37,7 @@ async function inputFiles(ids: Iterable<string>, { readFile }: ToolContext): Pro
     room -= file.bytes.length;
     // All files are in one folder, where the first one keeps its name.
     const name = files.has(file.name) ? `${id}${/\.\w{1,16}$/.exec(file.name)?.[0] ?? ""}` : file.name;
-    files.set(name, { ...file, name });
+    files.set(name, { ...file, name, id });
   }
   return [...files.values()];
 }
@@ -41,7 +45,7 @@ async function inputFiles(ids: Iterable<string>, { readFile }: ToolContext): Pro
 const programOf = (
   { language, source, timeout_ms, memory_mb }: CodeCall,
   { arguments: args }: ToolCall,
-  files: ProgramFile[],
+  files: InputFile[],
 ): Program => ({
   language,
   code: source ?? String(args.code),
@@ -52,8 +56,9 @@ const programOf = (
 });
 
 /** Returns the result with its output and files, or the error with the output so far. */
-function done(outcome: ProgramOutcome, files: FileFacts[]): ToolResult {
+function done({ outcome, files, workspace, notes }: SharedOutcome): ToolResult {
   const { result, error, duration_ms } = outcome;
+  const kept = { files, ...(workspace && { workspace }) };
   const programOutput = {
     ...(outcome.stdout !== "" && { stdout: outcome.stdout }),
     ...(outcome.stdout_truncated && { stdout_truncated: true }),
@@ -61,11 +66,12 @@ function done(outcome: ProgramOutcome, files: FileFacts[]): ToolResult {
     ...(outcome.stderr_truncated && { stderr_truncated: true }),
     ...(files.length > 0 && { files: files.map(({ id, filename, bytes }) => ({ id, filename, bytes })) }),
     ...(outcome.files_dropped > 0 && { files_dropped: outcome.files_dropped }),
+    ...(notes.length > 0 && { notes }),
   };
   const output = { result, ...programOutput, duration_ms };
   const fault = error ? null : jsonFault(output);
-  if (fault) return { ...toolError("invalid_response", fault), files };
-  if (!error) return { output, error: null, attempts: 1, files };
+  if (fault) return { ...toolError("invalid_response", fault), ...kept };
+  if (!error) return { output, error: null, attempts: 1, ...kept };
   const printed = Object.keys(programOutput).length > 0 ? `\n${JSON.stringify(programOutput)}` : "";
-  return { ...toolError(error.code, `${error.message}${printed}`), files };
+  return { ...toolError(error.code, `${error.message}${printed}`), ...kept };
 }

@@ -3,6 +3,8 @@ import type { EmailTool, HttpTool, McpTool, ToolSnapshot } from "../../../domain
 import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import type { PinnedSkill } from "../../../domain/skills.ts";
+import type { WorkspaceOwner } from "../../../domain/workspace-limits.ts";
+import type { Content, Workspace } from "../../../domain/workspace-schema.ts";
 import type { Egress } from "../../../lib/egress.ts";
 import type { McpClient } from "../../mcp/client.ts";
 import type { Standing } from "../../models/spend-guard.ts";
@@ -21,6 +23,18 @@ export type ToolRunner<Tool extends ToolSnapshot> = (
   signal: AbortSignal,
 ) => Promise<ToolOutcome>;
 
+/** Folders that programs of a run share. */
+export interface Workspaces {
+  /** Returns the workspace as the run's journal has it; null before the first program that uses it. */
+  current(owner: WorkspaceOwner): Workspace | null;
+  /** Waits for the programs that began before with the same workspace, until their changes are journaled. */
+  turn(owner: WorkspaceOwner, recorded: Promise<void>): Promise<void>;
+  /** Stores bytes that a workspace has once the result of the call is journaled. */
+  keep(sha256: string, bytes: Uint8Array): Promise<void>;
+  /** Reads a content of a workspace; null if it is gone. */
+  read(content: Content): Promise<Uint8Array<ArrayBuffer> | null>;
+}
+
 /** Dependencies of a run's tools. */
 export interface ToolContext {
   run_id: string;
@@ -31,6 +45,8 @@ export interface ToolContext {
   egress: Egress;
   /** Returns the run's budget and usage. */
   standing(): Standing;
+  /** Absent outside of runs, where programs share nothing. */
+  workspaces?: Workspaces;
   /** Asks the main thread. */
   ask: Ask;
   /** Returns the tool's current headers (or password) and signing secret, and hides them in all later outputs. */

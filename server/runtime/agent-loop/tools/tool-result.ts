@@ -6,6 +6,7 @@ import type {
   RunUsage,
   ToolError,
 } from "../../../domain/run-event.ts";
+import type { WorkspaceChange } from "../../../domain/workspace-schema.ts";
 import type { RequestOutcome } from "../../../lib/request-outcome.ts";
 
 /** The call was not made, or refused by its server: a user's consent is missing. */
@@ -29,6 +30,8 @@ export type ToolResult = (
   files?: FileFacts[];
   /** Cost of a child run, or of the models that a search used. */
   usage?: RunUsage;
+  /** Changes of a program in the folder that it shares. */
+  workspace?: WorkspaceChange;
 };
 
 export const toolError = (

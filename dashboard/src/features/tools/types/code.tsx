@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { CodeLanguage } from "../../../../../server/domain/agent-snapshot.ts";
+import type { WorkspaceChoice } from "../../../../../server/domain/workspace-limits.ts";
 import { fileApi } from "../../../entities/file/file-api.ts";
 import type { Fields } from "../../../hooks/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
@@ -18,6 +19,7 @@ export interface CodeDraft {
   source: string;
   memory_mb: string;
   files: string[];
+  workspace: WorkspaceChoice;
 }
 
 const exampleSource = {
@@ -35,13 +37,15 @@ export const part: ToolPart<CodeDraft> = {
     source: tool?.source ?? exampleSource[tool?.language ?? "javascript"],
     memory_mb: numberText(tool?.memory_mb),
     files: tool?.files ?? [],
+    workspace: tool?.workspace ?? "run",
   }),
-  read: ({ language, hasSource, source, files }, { number }) => ({
+  read: ({ language, hasSource, source, files, workspace }, { number }) => ({
     language,
     source: hasSource ? source : null,
     timeout_ms: number("timeout_ms"),
     memory_mb: number("memory_mb"),
     files,
+    workspace,
   }),
   Fields: CodeFields,
   words: { memory_mb: "memory" },
@@ -57,6 +61,12 @@ const writers = [
 const languages = [
   { value: "javascript", label: "JavaScript" },
   { value: "python", label: "Python" },
+] as const;
+
+const workspaces = [
+  { value: "run", label: "Run" },
+  { value: "thread", label: "Thread" },
+  { value: "none", label: "Nothing" },
 ] as const;
 
 /** Program and files of a code tool. */
@@ -99,6 +109,15 @@ function CodeFields({ draft, fieldErrors, set, text, code }: Fields<CommonDraft 
           inputMode="numeric"
           placeholder={language === "python" ? "256" : "64"}
           {...text("memory_mb")}
+        />
+      </div>
+      <div className="max-w-80">
+        <SegmentedControl
+          name="workspace"
+          label="Shared folder and variables"
+          choices={workspaces}
+          chosen={draft.workspace}
+          onChoose={(workspace) => set({ workspace })}
         />
       </div>
       {files.length > 0 && (
