@@ -92,7 +92,11 @@ function authorizationsOf(calls: readonly RequiredCall[]): RequiredAuthorization
 }
 
 /** Returns the action of a run with the addresses at which its user consents. */
-export function withAuthorizationLinks(action: RequiredActionObject, runId: string, link: AuthorizationLink): RequiredActionObject {
+export function withAuthorizationLinks(
+  action: RequiredActionObject,
+  runId: string,
+  link: AuthorizationLink,
+): RequiredActionObject {
   if (!action.authorizations) return action;
   const authorizations = action.authorizations.map((one) => ({ ...one, url: linkOf(one, runId, link) }));
   if (action.type === "submit_tool_outputs") return { ...action, authorizations };

@@ -1,4 +1,9 @@
-import { type AuthorizationLink, requiredActionObject, requiredCallObject, withAuthorizationLinks } from "../required-action.ts";
+import {
+  type AuthorizationLink,
+  requiredActionObject,
+  requiredCallObject,
+  withAuthorizationLinks,
+} from "../required-action.ts";
 import { cancelError } from "../run-error.ts";
 import type { JournalEntry, RunEvent } from "../run-event.ts";
 import { timestamp } from "../time.ts";

@@ -309,7 +309,8 @@ export function agUiDialect(of: Streamed): ChatEncoder {
 
 type Asking = Extract<Frame, { event: "run.requires_action" }>;
 
-const callsOf = ({ data }: Asking): readonly RequiredCallObject[] => data.required_action.submit_tool_outputs.tool_calls;
+const callsOf = ({ data }: Asking): readonly RequiredCallObject[] =>
+  data.required_action.submit_tool_outputs.tool_calls;
 
 const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, reasoningTokens: 0, cachedInputTokens: 0 };
 

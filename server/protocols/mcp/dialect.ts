@@ -76,14 +76,19 @@ const askedBy = (call: RequiredCallObject) => requireValue(questionOf(call), `Th
 const isFinal = (peer: Peer, action: RequiredActionObject): boolean =>
   peer.session === null || action.type === "authorization" || !canAsk(peer, callsOf(action));
 
-const callsOf = ({ submit_tool_outputs: { tool_calls } }: RequiredActionObject): readonly RequiredCallObject[] => tool_calls;
+const callsOf = ({ submit_tool_outputs: { tool_calls } }: RequiredActionObject): readonly RequiredCallObject[] =>
+  tool_calls;
 
 /** Returns the result in the format of the peer's version. */
 export const inVersion = (peer: Peer, result: object): object =>
   peer.session === null ? { resultType: "complete", ...result } : result;
 
 /** Result of a waiting run: questions for the client, or a note that another person has to answer. */
-export function actionRequiredResult({ run_id }: Pick<RunCall, "run_id">, peer: Peer, action: RequiredActionObject): object {
+export function actionRequiredResult(
+  { run_id }: Pick<RunCall, "run_id">,
+  peer: Peer,
+  action: RequiredActionObject,
+): object {
   const calls = callsOf(action);
   if (action.type === "authorization" || !canAsk(peer, calls)) return waitingResult(run_id, action);
   const inputRequests = Object.fromEntries(

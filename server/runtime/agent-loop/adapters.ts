@@ -175,7 +175,9 @@ function typeOf(name: string, bytes: Uint8Array): string {
 }
 
 /** Returns a getter of something that needs the sandbox's level and is shared by all runs, created on first use. */
-export function createShared<Shared>(create: (level: SandboxLevel, python: SystemPython | null) => Shared): (ask: Ask) => Promise<Shared> {
+export function createShared<Shared>(
+  create: (level: SandboxLevel, python: SystemPython | null) => Shared,
+): (ask: Ask) => Promise<Shared> {
   let made: Shared | null = null;
   return async (ask) => {
     if (made) return made;

@@ -104,7 +104,9 @@ export async function failureOf(error: unknown): Promise<McpFailure> {
     if (error.code === unansweredCode)
       return new McpFailure("mcp_protocol_error", "The server ended its answer without a result.", "sent");
     const question = error.code === urlRequiredCode ? readRequiredQuestion(error.data) : null;
-    return new McpFailure("mcp_error", beginning(`The server answered: ${error.message}`, 1000), "answered", { question });
+    return new McpFailure("mcp_error", beginning(`The server answered: ${error.message}`, 1000), "answered", {
+      question,
+    });
   }
   if (error instanceof StreamableHTTPError && (error.code ?? 0) > 0) {
     const detail = error.message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, "").trim();

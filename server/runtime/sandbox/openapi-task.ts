@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { httpMethods } from "../../domain/http-request.ts";
-import { limits } from "../../domain/limits.ts";
 import {
   type ImportChoices,
   importLimits,

@@ -44,7 +44,9 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
   const { view, runId } = turn;
   const action = useCachedRun(runId)?.required_action;
   const consents = action?.authorizations?.flatMap(({ tool_calls }) => tool_calls) ?? [];
-  const pendingCallIds = [...(action?.submit_tool_outputs.tool_calls ?? []), ...consents].map((call) => call.tool_call_id);
+  const pendingCallIds = [...(action?.submit_tool_outputs.tool_calls ?? []), ...consents].map(
+    (call) => call.tool_call_id,
+  );
   // Pending calls are shown below, with their answer forms.
   const parts = withoutHandoffCalls(view.parts);
   const visibleParts = readOnly ? parts : parts.filter(({ key }) => !pendingCallIds.includes(key));

@@ -121,7 +121,9 @@ function callsOf(run: Run, { tool_call_id, subagent }: TraceStep) {
 /** Consents that a step waits for. */
 function consentsOf(run: Run, { tool_call_id, subagent }: TraceStep) {
   return run.required_action?.authorizations?.filter(({ tool_calls }) =>
-    tool_calls.some(({ tool_call_id: id, run_id }) => id === tool_call_id || (subagent !== null && run_id === subagent.run_id)),
+    tool_calls.some(
+      ({ tool_call_id: id, run_id }) => id === tool_call_id || (subagent !== null && run_id === subagent.run_id),
+    ),
   );
 }
 

@@ -48,6 +48,7 @@ export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
     context.openCalls?.set(call.id, open);
     return { elicitation: (await hideInJson(next.question, context.hidden())) as Elicitation };
   } catch (error) {
+    if (error instanceof ConsentMissing) return error.consent;
     if (!(error instanceof McpFailure)) throw error;
     const { question, code, request } = error;
     const message = hideInAnyCase(error.message, context.hidden());
@@ -61,10 +62,22 @@ export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
     release();
   }
 
+  /** Calls once more with another token if the server refused the first, because it did not perform the call then. */
   function begin(elicit: Elicit, until: AbortSignal): Promise<McpResult> {
+    return send(token, elicit, until).catch(async (error) => {
+      const refusal = error instanceof McpFailure && error.refusal;
+      if (!refusal || token === null) throw error;
+      const next = await authorize(context, tool, token, refusalOf(refusal.status, refusal.challenge)?.missing);
+      if ("token" in next) return send(next.token, elicit, until);
+      throw "authorization" in next ? new ConsentMissing(next) : error;
+    });
+  }
+
+  function send(token: string | null, elicit: Elicit, until: AbortSignal): Promise<McpResult> {
     const { server_url, tool: name, as_task, operation, timeout_ms } = tool.mcp;
     const target = operation ? { operation } : as_task ? { tool: name, as_task } : name;
-    const server = { url: server_url, headers: secrets.headers };
+    const headers = token === null ? secrets.headers : { ...secrets.headers, authorization: `Bearer ${token}` };
+    const server = { url: server_url, headers };
     const onListChanged = () => void context.ask("tools_changed", { tool_id: tool.id }).catch(() => {});
     const hooks = context.openCalls ? { elicit, onListChanged } : {};
     return context.mcp.callTool(server, target, call.arguments, { timeout_ms, signal: until }, hooks);
