@@ -81,7 +81,7 @@ async function program(): Promise<void> {
     metadata: { a: "b" }, timeout_ms: 5000, signal,
   });
   void runnel.runs.stream({ agent_id: agent.id, input: "Hi", tools: [{ type: "client", name: "clock" }] });
-  const weather: FunctionTool = define({ name: "weather", parameters: place, run: ({ city }, { id }) => city.length + id.length });
+  const weather: FunctionTool = define({ name: "weather", parameters: place, run: ({ city }, { tool_call_id }) => city.length + tool_call_id.length });
   const clock = define<{ zone: string }>({ name: "clock", parameters: { type: "object" }, run: ({ zone }) => zone.length });
   void runnel.runs.stream({ agent_id: agent.id, input: "Hi", tools: [weather, clock, { type: "client", name: "other" }] });
   const typed = await runnel.runs.run(agent, "Hi", { tools: [weather, clock], schema: place });

@@ -17,7 +17,7 @@ export const parameterStyles = [
   "deepObject",
   "json",
 ] as const;
-export type ParameterStyle = (typeof parameterStyles)[number];
+type ParameterStyle = (typeof parameterStyles)[number];
 
 /** Styles that a place may have; the first is the default. */
 export const stylesOf: Record<ParameterPlace, readonly ParameterStyle[]> = {

@@ -42,7 +42,7 @@ export interface PlannedOperation {
   deprecated: boolean;
   tool: PlannedTool | null;
   refusal: Refusal | null;
-  /** What the tool does not check or send as the document says, as sentences. */
+  /** Sentences on each part of the document that the tool does not check, or sends in another way. */
   notes: string[];
   /** Alternatives of authentication, each the names of schemes that are needed together; empty: none is needed. */
   security: string[][];

@@ -37,7 +37,8 @@ const replaced: Record<string, readonly string[]> = {
   tool: [
     "ToolRequestedEventData",
     "ToolCompletedEventData",
-    "ToolSet",
+    "ToolSync",
+    "ToolImportOperation",
     "GET /v1/runs",
     "GET /v1/runs/count",
     "GET /v1/runs/export",

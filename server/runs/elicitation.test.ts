@@ -44,7 +44,7 @@ async function start(app: TestApp, calls: readonly [string, object][], options: 
   const agent_id = await agentOf(client, calls, options);
   const { body: run } = await client.post("/v1/runs?wait=30", { agent_id, input: "Go", ...options.run });
   const openCalls = () => run.required_action?.submit_tool_outputs.tool_calls ?? [];
-  const answer = (elicitation: object, tool_call_id = openCalls()[0]?.id, by = client) =>
+  const answer = (elicitation: object, tool_call_id = openCalls()[0]?.tool_call_id, by = client) =>
     by.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id, elicitation }] });
   const rest = async () => {
     for (;;) {
@@ -67,9 +67,9 @@ test.each([
   expect(run.status).toBe("requires_action");
   expect(calls).toEqual([
     {
-      id: expect.any(String),
+      tool_call_id: expect.any(String),
       tool_id: expect.any(String),
-      tool: "s_elicit",
+      name: "s_elicit",
       arguments: {},
       needs: "elicitation",
       elicitation: {
@@ -152,7 +152,7 @@ test.each<[string, object, string]>([
 ])("an answer %s is refused with its place, and the run still waits", async (_, answer, place) => {
   await using app = testApp();
   const { client, run, calls } = await start(app, [["elicit", {}]]);
-  const tool_outputs = [{ tool_call_id: calls[0].id, ...answer }];
+  const tool_outputs = [{ tool_call_id: calls[0].tool_call_id, ...answer }];
   const { status, body } = await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
   expect([status, body.error.param]).toEqual([400, `tool_outputs[0]${place}`]);
   expect((await client.get(`/v1/runs/${run.id}`)).body.status).toBe("requires_action");
@@ -170,7 +170,7 @@ test("an answer to a question is refused where an approval is asked, and in anot
 test("an approved call may ask the user too", async () => {
   await using app = testApp();
   const { client, run, calls, answer, rest } = await start(app, [["elicit", {}]], { tool: { approval: "always" } });
-  const approved = { tool_call_id: calls[0].id, decision: "approve" };
+  const approved = { tool_call_id: calls[0].tool_call_id, decision: "approve" };
   await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [approved] });
   const asked = await rest();
   expect(asked.required_action.submit_tool_outputs.tool_calls).toMatchObject([{ needs: "elicitation" }]);
@@ -190,8 +190,8 @@ test("while one call asks, the others of the same turn end", async () => {
     "completed",
     "awaiting_elicitation",
   ]);
-  await answer({ action: "decline" }, calls[1].id);
-  await answer(accept, calls[0].id);
+  await answer({ action: "decline" }, calls[1].tool_call_id);
+  await answer(accept, calls[0].tool_call_id);
   expect((await rest()).tool_calls.map(({ output }: { output: string }) => output)).toEqual([
     JSON.stringify(accept),
     "hi",
@@ -216,7 +216,7 @@ test("a server that does not wait so long gets its call's end, and the run goes 
     after = await rest();
   }
   expect(after).toMatchObject({ status: "completed", tool_calls: [{ status: "failed" }] });
-  expect((await answer(accept, after.tool_calls[0].id)).status).toBe(409);
+  expect((await answer(accept, after.tool_calls[0].tool_call_id)).status).toBe(409);
 });
 
 test("a cancelled run ends its call at the server", async () => {
@@ -248,7 +248,7 @@ test.each<[string, object, object]>([
   const headers = { authorization: `Bearer ${client.key.secret}` };
   const path = `/v1/runs/${run.id}`;
   expect((await second.send("GET", path, undefined, headers)).body.status).toBe("requires_action");
-  const tool_outputs = [{ tool_call_id: calls[0].id, elicitation: accept }];
+  const tool_outputs = [{ tool_call_id: calls[0].tool_call_id, elicitation: accept }];
   expect((await second.send("POST", `${path}/submit_tool_outputs`, { tool_outputs }, headers)).status).toBe(200);
   const read = async () => (await second.send("GET", path, undefined, headers)).body;
   let body = await read();
@@ -269,7 +269,7 @@ test("a tool that is tested outside of a run tells its server that nobody answer
   await using app = testApp();
   const client = await app.client();
   const { body: tool } = await client.post("/v1/tools", { name: "s", type: "mcp", server_url: mcp.url });
-  const tested = await client.post(`/v1/tools/${tool.id}/test`, { tool: "capabilities", arguments: {} });
+  const tested = await client.post(`/v1/tools/${tool.id}/test`, { name: "capabilities", arguments: {} });
   expect(tested.body).toMatchObject({ output: "{}" });
 });
 

@@ -414,6 +414,8 @@ export const places: Record<string, Place | null> = {
     }),
     inTestOnly: true,
   },
+  // The id of a question is one of the run's own; a wrong one is a conflict.
+  "POST /v1/runs/:id/submit_tool_outputs tool_outputs[].elicitation.id": null,
   "POST /v1/runs/:id/submit_tool_outputs tool_outputs[].content[].file_id": {
     kind: "image",
     ask: async (client, id) => {

@@ -39,13 +39,19 @@ export const pythonKeywords: ReadonlySet<string> = new Set(
 const verbs = { GET: "retrieve", POST: "create", PUT: "set", PATCH: "update", DELETE: "delete" } as const;
 /** Last path segments that are actions on the preceding object. */
 const actionSegments =
-  /^(cancel|capsule|content|count|diff|export|fork|pause|redeliver|refresh|replay|resume|retry|rollback|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
+  /^(authorize|cancel|capsule|content|count|diff|export|fork|import|pause|redeliver|refresh|replay|resume|retry|rollback|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
 /** Exceptions from the naming rule. */
-const methodExceptions: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
+const methodExceptions: Record<string, string> = {
+  "DELETE api_keys": "revoke",
+  "POST traces": "import",
+  "POST tools.catalog": "add",
+};
 /** Last path segments that are an action with another name. */
 const renamedActions: Record<string, string> = { "POST runs.messages": "steer" };
 /** Actions on a whole collection, at the place of an id: `/runs/count`. */
-const collectionActions = /^(count|export)$/;
+const collectionActions = /^(count|export|import)$/;
+/** Collections within a collection, at the place of an id: `/tools/catalog`. */
+const innerCollections = /^catalog$/;
 /** Singleton resources. */
 const singletonResources = /^(me|report|usage|analytics|data|chat_page|openapi\.json)$/;
 
@@ -59,9 +65,9 @@ export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCal
   const [names, ids]: [string[], string[]] = [[], []];
   let isName = true;
   for (const part of parts) {
-    if (isName || collectionActions.test(part)) names.push(part);
+    if (isName || collectionActions.test(part) || innerCollections.test(part)) names.push(part);
     else ids.push(decodeURIComponent(part));
-    isName = collectionActions.test(part) || !isName || singletonResources.test(part);
+    isName = !innerCollections.test(part) && (collectionActions.test(part) || !isName || singletonResources.test(part));
   }
   const last = names.at(-1)!;
   const renamed = renamedActions[`${method} ${names.join(".")}`];

@@ -97,7 +97,7 @@ test("fields are accepted in proto spelling, and the client's own data keeps its
   const message = { message_id: "m1", role: "ROLE_USER", parts: [{ text: "Go." }] };
   const { task } = (await ask(owner, at, "SendMessage", { message })).body.result;
   const [call] = task.status.message.parts[1].data.tool_calls;
-  const data = { tool_outputs: [{ tool_call_id: call.id, output: { snake_case: 1 } }] };
+  const data = { tool_outputs: [{ tool_call_id: call.tool_call_id, output: { snake_case: 1 } }] };
   const answer = { message_id: "m2", task_id: task.id, role: "ROLE_USER", parts: [{ data }] };
   expect((await ask(owner, at, "SendMessage", { message: answer })).body.result.task.id).toBe(task.id);
   expect((await owner.get(`/v1/runs/${task.id}`)).body.tool_calls[0].output).toEqual({ snake_case: 1 });
@@ -325,8 +325,8 @@ describe("a stream", () => {
   test("takes outputs as data, as the API does", async () => {
     const { owner, at } = await asking("output");
     const { task } = (await ask(owner, at, "SendMessage", said("Go."))).body.result;
-    const { id } = task.status.message.parts[1].data.tool_calls[0];
-    const data = { tool_outputs: [{ tool_call_id: id, output: { n: 1 } }] };
+    const { tool_call_id } = task.status.message.parts[1].data.tool_calls[0];
+    const data = { tool_outputs: [{ tool_call_id, output: { n: 1 } }] };
     await ask(owner, at, "SendMessage", said("", { taskId: task.id, parts: [{ data }] }));
     expect((await owner.get(`/v1/runs/${task.id}`)).body.tool_calls[0].output).toEqual({ n: 1 });
   });

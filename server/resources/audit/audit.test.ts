@@ -361,7 +361,7 @@ describe.each(Object.keys(deeds))("%s", (route) => {
         created_at: expect.any(String),
         action,
         actor: { type: "api_key", id: client.key.id, ip: null },
-        target: { type: action.split(".")[0], id: target ?? answer.body.id },
+        target: { type: action.split(".")[0], id: target ?? answer.body.id ?? answer.body.data[0].id },
         details: expect.any(Object),
         request_id: answer.headers.get("x-request-id"),
         metadata: {},

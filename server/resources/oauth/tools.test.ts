@@ -188,12 +188,12 @@ test("an MCP server's client is discovered and registered once, and its tools ar
   expect(issuer.asked[0]).toMatchObject({ grant_type: "authorization_code", resource: mcp.url });
   for (let listed = false; !listed; await Bun.sleep(1))
     listed = (await client.get(`/v1/tools/${made.body.id}`)).body.last_error === null;
-  expect(await call(client, made.body.id, { tool: "add", arguments: { a: 1, b: 2 } })).toMatchObject({
+  expect(await call(client, made.body.id, { name: "add", arguments: { a: 1, b: 2 } })).toMatchObject({
     output: { sum: 3 },
   });
   pass(60);
   issuer.forget("project");
-  expect(await call(client, made.body.id, { tool: "add", arguments: { a: 1, b: 2 } })).toMatchObject({
+  expect(await call(client, made.body.id, { name: "add", arguments: { a: 1, b: 2 } })).toMatchObject({
     output: { sum: 3 },
     error: null,
   });

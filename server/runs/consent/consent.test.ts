@@ -50,7 +50,7 @@ test("a run without its user's token waits, is not called, and goes on by itself
       oauth_client_id: world.github.id,
       name: "GitHub",
       user_id: "ada",
-      tool_calls: [{ tool: "who", needs: "authorization" }],
+      tool_calls: [{ name: "who", needs: "authorization" }],
       authorizations: [{ oauth_client_id: world.github.id }],
       submit_tool_outputs: { tool_calls: [] },
     },
@@ -92,14 +92,14 @@ test("the other calls of the turn are made, and outputs are asked for beside the
   const run = await world.settled((await world.run(agent, "ada")).id);
   const { type, submit_tool_outputs, authorizations } = run.required_action;
   expect(type).toBe("submit_tool_outputs");
-  expect(submit_tool_outputs.tool_calls).toMatchObject([{ tool: "ask", needs: "output" }]);
-  expect(authorizations).toMatchObject([{ name: "GitHub", tool_calls: [{ tool: "who" }] }]);
+  expect(submit_tool_outputs.tool_calls).toMatchObject([{ name: "ask", needs: "output" }]);
+  expect(authorizations).toMatchObject([{ name: "GitHub", tool_calls: [{ name: "who" }] }]);
   expect(run.tool_calls.map(({ status }: Json) => status)).toEqual([
     "awaiting_authorization",
     "completed",
     "awaiting_output",
   ]);
-  const tool_outputs = [{ tool_call_id: submit_tool_outputs.tool_calls[0].id, output: 1 }];
+  const tool_outputs = [{ tool_call_id: submit_tool_outputs.tool_calls[0].tool_call_id, output: 1 }];
   const answered = await world.client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
   expect(answered.body.required_action).toMatchObject({ type: "authorization", name: "GitHub" });
   await world.consent(answered.body.required_action.url, "ada");
@@ -223,7 +223,7 @@ test("a child run's consent is shown at the run above it, and both go on", async
   const run = await world.settled((await world.run(parent, "ada")).id);
   const [one] = run.required_action.authorizations;
   expect(run.required_action).toMatchObject({ type: "authorization", user_id: "ada" });
-  expect(one.tool_calls).toMatchObject([{ tool: "who", run_id: expect.stringMatching(/^run_/) }]);
+  expect(one.tool_calls).toMatchObject([{ name: "who", run_id: expect.stringMatching(/^run_/) }]);
   await world.consent(run.required_action.url, "ada");
   expect(await world.ended(run.id)).toMatchObject({ status: "completed" });
   expect(issuer.callers).toEqual(["ada"]);

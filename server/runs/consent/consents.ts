@@ -114,8 +114,14 @@ export function createConsents({
     await goOn(awaited);
   }
 
+  let isStopped = false;
   async function lookAtAll(): Promise<void> {
-    for (const awaited of selectAwaited.all()) await look(awaited).catch(failed(awaited));
+    // The database may be closed while this waits for its first turn, or for a token.
+    if (isStopped) return;
+    for (const awaited of selectAwaited.all()) {
+      if (isStopped) return;
+      await look(awaited).catch(failed(awaited));
+    }
   }
 
   const failed =
@@ -163,6 +169,7 @@ export function createConsents({
       timer.unref();
     },
     stop(): void {
+      isStopped = true;
       unlisten();
       clearInterval(timer);
     },

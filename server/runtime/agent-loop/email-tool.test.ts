@@ -136,7 +136,7 @@ describe("a mail", () => {
       "From: Support <support@example.com>",
       "To: ada@example.com",
       "Cc: bob@example.com",
-      "Subject: Grüße",
+      "Grüße",
       "Hello Ada,",
       "Bob",
       "file_1.csv",

@@ -77,7 +77,7 @@ export function createSchemaConverter(
     return schema;
   }
 
-  /** What is below the last level is not checked. */
+  /** Cuts a schema at the last level: values below it are not checked. */
   function cut(value: unknown): Fields {
     if (isObject(value) && (Object.hasOwn(value, "properties") || Object.hasOwn(value, "items") || "$ref" in value))
       note(`Not checked below ${levels} levels.`);

@@ -5,7 +5,7 @@ import type { Fields } from "./read-document.ts";
 import { dereference, itemsIn, lookUp, membersIn, textIn } from "./references.ts";
 
 /** A field of a body that becomes an argument. */
-export interface FoundField extends Omit<RequestField, "argument" | "name"> {
+interface FoundField extends Omit<RequestField, "argument" | "name"> {
   name: string;
   required: boolean;
   /** Schema of its argument. */

@@ -18,7 +18,7 @@ import type { FoundParameter } from "./read-parameters.ts";
 import { dereference, membersIn, textIn } from "./references.ts";
 
 /** One operation of a document, with what it inherits. */
-export interface FoundOperation {
+interface FoundOperation {
   document: Fields;
   fields: Fields;
   method: HttpMethod;

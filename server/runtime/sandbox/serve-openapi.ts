@@ -8,7 +8,7 @@ import type { DropPrivileges } from "./drop-privileges.ts";
 export type OpenApiHead = { bytes: number; choices: ImportChoices };
 
 /** Last message of such a child. */
-export type OpenApiChildEnd = { error: string; document?: undefined } | { error: null; document: PlannedDocument };
+type OpenApiChildEnd = { error: string; document?: undefined } | { error: null; document: PlannedDocument };
 
 /** Runs a child that reads one OpenAPI document: writes its operations and exits. */
 export const serveOpenApi = (dropPrivileges: DropPrivileges): Promise<never> =>

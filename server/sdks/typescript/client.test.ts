@@ -191,7 +191,13 @@ test("an error has its status under both names, and a message", async () => {
 });
 
 describe("functions that are tools", () => {
-  const call = (id: string, tool: string, needs: string) => ({ id, tool, needs, arguments: {}, tool_id: null });
+  const call = (tool_call_id: string, name: string, needs: string) => ({
+    tool_call_id,
+    name,
+    needs,
+    arguments: {},
+    tool_id: null,
+  });
 
   /** Answers the calls of one run by `answerer`; returns the requests beside those that read the run. */
   function answering(calls: object[], options: Partial<AnswerOptions>) {

@@ -86,7 +86,15 @@ test("no table has data of an erased user, and data of others stays", async () =
 
   const { user_id, status, deleted } = await erase(user);
   expect([user_id, status]).toEqual([null, "completed"]);
-  expect(deleted).toEqual({ runs: 2, threads: 2, memory_entries: 2, memory_keys: 2, files: 0, schedules: 1 });
+  expect(deleted).toEqual({
+    runs: 2,
+    threads: 2,
+    memory_entries: 2,
+    memory_keys: 2,
+    files: 0,
+    schedules: 1,
+    oauth_grants: 0,
+  });
   expect(rowsWith(words[0])).toEqual([]);
   const left = rowsWith(user).filter((row) => row.includes(client.scope.project_id));
   expect(left).toEqual([]);
@@ -232,7 +240,15 @@ describe("the download of a user's data", () => {
     }
     expect(counts.get("file")).toMatchObject([{ id: given }]);
     const { deleted } = await erase(user);
-    expect(deleted).toEqual({ runs: 3, threads: 2, memory_entries: 2, memory_keys: 2, files: 1, schedules: 1 });
+    expect(deleted).toEqual({
+      runs: 3,
+      threads: 2,
+      memory_entries: 2,
+      memory_keys: 2,
+      files: 1,
+      schedules: 1,
+      oauth_grants: 0,
+    });
     expect((await download(user)).text).toBe("");
   });
 

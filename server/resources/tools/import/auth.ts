@@ -12,7 +12,7 @@ interface AuthValues {
   query: Record<string, string>;
 }
 
-/** What the secret of a scheme has to hold; null if no secret does. */
+/** Returns the content that the secret of a scheme needs, in words; null if the scheme takes no secret. */
 export function secretHolds({ type }: Pick<PlannedScheme, "type">): string | null {
   if (type === "bearer") return "The token.";
   if (type === "basic") return "The Base64 of user:password.";

@@ -5,7 +5,7 @@ import type { ToolContext } from "./context.ts";
 import { type MissingConsent, type ToolResult, toolError } from "./tool-result.ts";
 
 /** The token of a call, or the outcome of a call that has none. */
-export type Authorized = { token: string | null } | { result: ToolResult } | MissingConsent;
+type Authorized = { token: string | null } | { result: ToolResult } | MissingConsent;
 
 /** Returns the token for the calls of a tool; null if it needs none. */
 export const authorize = async (
