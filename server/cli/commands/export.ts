@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
-import { stringify } from "yaml";
 import { defaultsOf, type Kind, kinds, rules, type Thing, wordsOf } from "../project-files/kinds.ts";
 import { isOrphan, livingThing } from "../project-files/living-thing.ts";
 import { writeMarkdown } from "../project-files/markdown.ts";
@@ -9,6 +8,7 @@ import { withNames } from "../project-files/references.ts";
 import { downloadSkill } from "../project-files/set-skill.ts";
 import { type WrittenSkill, writeSkillFolder } from "../project-files/skill-folder.ts";
 import { readStored, readThing, type StoredThings } from "../project-files/stored-things.ts";
+import { writeYaml } from "../project-files/write-yaml.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
 import { CliError } from "./exit-code.ts";
 import { writeOut } from "./output.ts";
@@ -106,7 +106,7 @@ function writing(path: string, job: () => void): void {
 
 function contentOf(format: string, fields: Record<string, unknown>): string {
   if (format === ".json") return `${JSON.stringify(fields, null, 2)}\n`;
-  if (format !== ".md") return stringify(fields, { lineWidth: 0 });
+  if (format !== ".md") return writeYaml(fields);
   const { text, ...head } = fields;
   return writeMarkdown(head, String(text));
 }

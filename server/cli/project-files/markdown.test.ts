@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { readMarkdown, writeMarkdown } from "./markdown.ts";
+import { writeYaml } from "./write-yaml.ts";
 
 const head = { object: "snippet", name: "a", description: "Yes: no" };
 
@@ -30,7 +31,7 @@ test("a snippet that is written as Markdown is read as the same text, with every
 test("a text that is written as YAML is read as the same text, also one that looks like another type", () => {
   fc.assert(
     fc.property(fc.oneof(text, strange), (value) => {
-      expect(parse(stringify({ text: value, list: [{ value }] }, { lineWidth: 0 }))).toEqual({
+      expect(parse(writeYaml({ text: value, list: [{ value }] }))).toEqual({
         text: value,
         list: [{ value }],
       });
@@ -38,6 +39,13 @@ test("a text that is written as YAML is read as the same text, also one that loo
     { numRuns: 50 },
   );
 });
+
+test.each([" \n", "\n \n", "  \n\n a", " \na\n", "\n  \na", " "])(
+  "a text that begins with blanks is read as the same text: %j",
+  (value) => {
+    expect(parse(writeYaml({ text: value, list: [{ value }] }))).toEqual({ text: value, list: [{ value }] });
+  },
+);
 
 test.each([
   ["without front matter", "# Read me\n"],

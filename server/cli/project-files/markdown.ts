@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { writeYaml } from "./write-yaml.ts";
 
 interface MarkdownFile {
   /** The fields above the text, as YAML. */
@@ -21,4 +21,4 @@ export function readMarkdown(content: string): MarkdownFile | null {
 
 /** Writes a file that `readMarkdown` reads as these fields and this text. */
 export const writeMarkdown = (fields: Record<string, unknown>, text: string): string =>
-  `---\n${stringify(fields, { lineWidth: 0 })}---\n\n${text}\n`;
+  `---\n${writeYaml(fields)}---\n\n${text}\n`;
