@@ -395,8 +395,8 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         const events: string[] = [];
         const run = await runnel.runs.run({ id: agent_id }, "How is the weather?", {
           tools: {
-            [weather]: async ({ city }: Json, { id, signal }: Json) => {
-              seen.push([city, id.slice(0, 5), signal === undefined]);
+            [weather]: async ({ city }: Json, { tool_call_id, signal }: Json) => {
+              seen.push([city, tool_call_id.slice(0, 5), signal === undefined]);
               await new Promise((resolve) => setTimeout(resolve, 50));
               return { sky: "clear", city };
             },
@@ -509,7 +509,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
             [pay]: (args: Json, call: Json) => called.push([args, call.run_id !== undefined]),
             [look]: () => "blue",
           },
-          decide: ({ needs, tool }: Json) => {
+          decide: ({ needs, name: tool }: Json) => {
             decided.push([needs, tool]);
             return decided.length === 1
               ? { decision: "approve", arguments: { city: "Bergen" } }
@@ -571,7 +571,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       const tool = `paused_${unique()}`;
       const agent_id = await createAsking({ [tool]: {} }, calls(tool));
       const program: Program = async ({ runnel, args: { agent_id, tool }, say }) => {
-        const answer = async (_: Json, { id }: Json) => {
+        const answer = async (_: Json, { tool_call_id: id }: Json) => {
           const run = (await runnel.runs.list({ agent_id, limit: 1 })).data[0];
           await runnel.runs.steer(run.id, { role: "user", content: "Hurry." });
           await runnel.runs.pause(run.id);
@@ -595,7 +595,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       const slow = `slow_${unique()}`;
       const agent_id = await createAsking({ [slow]: {} }, calls(slow));
       const program: Program = async ({ runnel, args: { agent_id, slow }, say }) => {
-        const answer = async (_: Json, { id }: Json) => {
+        const answer = async (_: Json, { tool_call_id: id }: Json) => {
           say(id);
           const newest = async () => (await runnel.runs.list({ agent_id, limit: 1 })).data[0];
           while ((await newest()).status === "requires_action") await new Promise((resolve) => setTimeout(resolve, 50));

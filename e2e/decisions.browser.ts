@@ -83,7 +83,7 @@ test("of two waiting calls, text typed for one stays when the other disappears, 
   });
 
   await test.step("a field that disappears while a person types in it leaves no key that decides", async () => {
-    for (const { id } of await waitingCalls(second)) await answer(second, id);
+    for (const { tool_call_id: id } of await waitingCalls(second)) await answer(second, id);
     await expect(entry("Beta").getByText("was answered elsewhere").first()).toBeVisible();
     await page.keyboard.type(" major plan, jar\n jaa");
     await expect(page.getByText("Approving wipe in 5 seconds.")).toBeHidden();

@@ -282,7 +282,7 @@ async function startStage(point: string, kind: Kind) {
     const { body: run } = await server.get(`/v1/runs/${id}`);
     const calls: Json[] = run.required_action?.submit_tool_outputs.tool_calls ?? [];
     if (calls.length === 0) return;
-    call = calls[0].id;
+    call = calls[0].tool_call_id;
     for (const asked of calls) if (!needs.includes(asked.needs)) needs.push(asked.needs);
     const tool_outputs = calls.map(({ tool_call_id }) => ({ tool_call_id, output: "It happened." }));
     await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });

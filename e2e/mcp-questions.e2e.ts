@@ -36,7 +36,7 @@ async function asking(number: number, tool: object = {}): Promise<Json[]> {
 
 async function answer(run: Json, elicitation: object): Promise<Json> {
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
-  const tool_outputs = [{ tool_call_id: call.id, elicitation }];
+  const tool_outputs = [{ tool_call_id: call.tool_call_id, elicitation }];
   const { status } = await server.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
   expect(status).toBe(200);
   let body: Json = run;

@@ -35,7 +35,7 @@ print(run.output)
 waiting = runnel.runs.create(agent_id=agent.id, input="Pay.", wait=30)
 asked = waiting.required_action.submit_tool_outputs.tool_calls if waiting.required_action else []
 answers: List[types.ToolOutputParam] = [
-    {"tool_call_id": call.id, "decision": "reject", "reason": "Not today."} for call in asked
+    {"tool_call_id": call.tool_call_id, "decision": "reject", "reason": "Not today."} for call in asked
 ]
 runnel.runs.submit_tool_outputs(waiting.id, tool_outputs=answers)
 print(",".join(call.needs for call in asked))

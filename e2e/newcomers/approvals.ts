@@ -23,6 +23,6 @@ console.log(run.output);
 let waiting = await runnel.runs.create({ agent_id: agent.id, input: "Pay." }, { wait: 30 });
 const asked = waiting.required_action?.submit_tool_outputs.tool_calls ?? [];
 waiting = await runnel.runs.submitToolOutputs(waiting.id, {
-  tool_outputs: asked.map(({ id }) => ({ tool_call_id: id, decision: "reject" as const, reason: "Not today." })),
+  tool_outputs: asked.map(({ tool_call_id }) => ({ tool_call_id, decision: "reject" as const, reason: "Not today." })),
 });
 console.log(asked.map(({ needs }) => needs).join());

@@ -9,7 +9,7 @@ export const toolType: Recipe = {
   },
   changes: {
     "server/domain/agent-snapshot.ts": [
-      ['  agent: "Agent",\n};', '  agent: "Agent",\n  echo: "Echo",\n};'],
+      ['  email: "E-mail",\n};', '  email: "E-mail",\n  echo: "Echo",\n};'],
       [
         "/** A tool as pinned by a run. */\nexport type ToolSnapshot =",
         `export interface EchoTool extends ToolBase {

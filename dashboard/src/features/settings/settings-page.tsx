@@ -4,14 +4,19 @@ import { useTitle } from "../../hooks/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Tabs } from "../../ui/data/tabs.tsx";
 import { SheetHead } from "../../ui/dialogs/sheet.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { AuditTab } from "./audit-tab.tsx";
-import { ClusterTab } from "./cluster-tab.tsx";
 import { ConnectionsTab } from "./connections-tab.tsx";
 import { PeopleTab } from "./people-tab.tsx";
-import { PricesTab } from "./prices-tab.tsx";
 import { ProjectTab } from "./project-tab.tsx";
 import type { SettingsSearch, SettingsTab } from "./read-settings-search.ts";
 import { ServerTab } from "./server-tab.tsx";
+import { SettingsSkeleton } from "./settings-skeleton.tsx";
+
+// Tabs that are opened seldom come on their own, because the page would be too heavy with all of them.
+const ClusterTab = lazyPart(() => import("./cluster-tab.tsx").then((module) => ({ default: module.ClusterTab })));
+const PricesTab = lazyPart(() => import("./prices-tab.tsx").then((module) => ({ default: module.PricesTab })));
 
 interface SettingsPageProps {
   search: SettingsSearch;
@@ -61,7 +66,9 @@ export function SettingsPage({ search, onSearch, onProjectsChanged }: SettingsPa
         tabs={tabs.filter(({ value }) => value !== "cluster" || isShown)}
         onChange={(next) => onSearch({ tab: next })}
       >
-        {parts[tab]()}
+        <LazyBoundary key={tab} fallback={<SettingsSkeleton />}>
+          {parts[tab]()}
+        </LazyBoundary>
       </Tabs>
     </>
   );

@@ -722,7 +722,7 @@ class AsyncAnswerer:
 
 def _key(call: Any) -> Tuple[Any, ...]:
     """The answer that a call waits for: one call may ask several questions, one after the other."""
-    return (call.id, call.needs, (call.get("elicitation") or {}).get("id"))
+    return (call.tool_call_id, call.needs, (call.get("elicitation") or {}).get("id"))
 
 
 #: Another client answered the call meanwhile, the dashboard for example, or the run ended.
