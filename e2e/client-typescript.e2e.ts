@@ -396,7 +396,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         const run = await runnel.runs.run({ id: agent_id }, "How is the weather?", {
           tools: {
             [weather]: async ({ city }: Json, { tool_call_id, signal }: Json) => {
-              seen.push([city, tool_call_id.slice(0, 5), signal === undefined]);
+              seen.push([city, tool_call_id.slice(0, 5), signal instanceof AbortSignal]);
               await new Promise((resolve) => setTimeout(resolve, 50));
               return { sky: "clear", city };
             },

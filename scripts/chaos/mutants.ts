@@ -39,7 +39,10 @@ export const mutants: readonly Mutant[] = [
     find: `  for (;;) {
     const next = decide(`,
     replace: `  for (const call of state.calls.filter((call) => state.attempt > 1 && call.status === "completed" && !call.submitted))
-    await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal, Promise.resolve());
+    await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal, Promise.resolve(), {
+      standing: () => ({}),
+      workspace: () => null,
+    });
   for (;;) {
     const next = decide(`,
   },
