@@ -1,11 +1,12 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { $ } from "bun";
 import { runStorm, type StormReport } from "../../e2e/chaos/storm.ts";
 import { stormCluster } from "../../e2e/cluster/storm.ts";
 import type { Postgres } from "../../server/testing/postgres.ts";
 import { compile } from "../build.ts";
-import { root } from "../root.ts";
+import { inProject, root } from "../root.ts";
 import {
   type ClusterMutant,
   clusterMutants,
@@ -24,11 +25,24 @@ export async function compileMutants() {
   const folder = mkdtempSync(join(tmpdir(), "runnel-mutants-"));
   const copy = join(folder, "sources");
   mkdirSync(copy);
-  for (const name of ["server", "migrations", "package.json", "dist/dashboard", "dist/docs"])
+  for (const name of [
+    "server",
+    "migrations",
+    "package.json",
+    "scripts/tsconfig.base.json",
+    "dist/dashboard",
+    "dist/docs",
+  ])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  for (const [file, faults] of Map.groupBy([...mutants, ...clusterMutants, ...unitMutants], ({ file }) => file))
-    writeFaultSwitch(join(copy, file), faults);
+  const modules = [...Map.groupBy([...mutants, ...clusterMutants, ...unitMutants], ({ file }) => file)].map(
+    ([file, faults]) => ({ path: join(copy, file), faults, copies: writeCopies(join(copy, file), faults) }),
+  );
+  await checkTypes(
+    copy,
+    modules.flatMap(({ copies }) => copies),
+  );
+  for (const module of modules) writeFaultSwitch(module);
   const program = await compile({ from: copy, outfile: join(folder, "runnel") });
   return {
     /** Runs a storm on the executable with one fault active, until its counter detects the fault. */
@@ -57,13 +71,29 @@ export async function compileMutants() {
   };
 }
 
-/** Replaces a module by one that exports its original, or its copy with the process's fault. */
-function writeFaultSwitch(path: string, faults: readonly Parameters<typeof mutate>[1][]): void {
+type Faults = readonly Parameters<typeof mutate>[1][];
+
+/** Writes copies of a module: the original first, then one with each fault. Returns their paths. */
+function writeCopies(path: string, faults: Faults): string[] {
   const source = readFileSync(path, "utf8");
-  const sources = [source, ...faults.map((fault) => mutate(source, fault))];
-  const copies = sources.map((_, at) => path.replace(/\.ts$/, `.${at}.ts`));
-  for (const [at, text] of sources.entries()) writeFileSync(copies[at]!, text);
-  const names = new Bun.Transpiler({ loader: "ts" }).scan(source).exports.join(", ");
+  return [source, ...faults.map((fault) => mutate(source, fault))].map((text, at) => {
+    const copy = path.replace(/\.ts$/, `.${at}.ts`);
+    writeFileSync(copy, text);
+    return copy;
+  });
+}
+
+/** A copy with an error of type may fail before its fault does anything, and then no storm would detect the fault. */
+async function checkTypes(folder: string, files: readonly string[]): Promise<void> {
+  const config = { extends: "./scripts/tsconfig.base.json", files, include: ["server/**/*.d.ts", "migrations/*.d.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const { exitCode, stdout } = await $`${inProject("node_modules/.bin/tsc")} --noEmit -p ${folder}`.nothrow().quiet();
+  if (exitCode !== 0) throw new Error(`Faults do not type-check:\n${stdout}`);
+}
+
+/** Replaces a module by one that exports its original, or its copy with the process's fault. */
+function writeFaultSwitch({ path, faults, copies }: { path: string; faults: Faults; copies: readonly string[] }): void {
+  const names = new Bun.Transpiler({ loader: "ts" }).scan(readFileSync(path, "utf8")).exports.join(", ");
   writeFileSync(
     path,
     [

@@ -40,7 +40,7 @@ export const mutants: readonly Mutant[] = [
     const next = decide(`,
     replace: `  for (const call of state.calls.filter((call) => state.attempt > 1 && call.status === "completed" && !call.submitted))
     await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal, Promise.resolve(), {
-      standing: () => ({}),
+      standing: () => ({ agent_id: start.agent.id, budget: null, usage: state.usage }),
       workspace: () => null,
     });
   for (;;) {
@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
     file: "server/resources/webhooks/outbox.ts",
     find: "    if (announced.length === 0) return;",
     replace: `    if (announced.length === 0) return;
-    const later = (globalThis.later ??= new WeakSet());
+    const later = ((globalThis as { later?: WeakSet<object> }).later ??= new WeakSet());
     if (!later.has(entries)) return void setTimeout(project, 20, run, later.add(entries) && entries);`,
   },
   {
@@ -253,11 +253,11 @@ export const unitMutants: readonly UnitMutant[] = [
     name: "a label that a recovery reads again",
     file: "server/storage/journal/journal.ts",
     find: "    return parseExact(this.#codec.get(scope, hash));",
-    replace: `    const { id } = parseExact(this.#codec.get(scope, hash));
-    const newest = this.#options.db.sqlite.query(
+    replace: `    const { id } = parseExact(this.#codec.get(scope, hash)) as AgentSnapshot;
+    const newest = this.#options.db.sqlite.query<{ hash: string }, string>(
       "SELECT data ->> 'agent_hash' AS hash FROM run_events WHERE type = 'run.created' AND data ->> 'agent_id' = ? ORDER BY run_id DESC",
     );
-    return parseExact(this.#codec.get(scope, newest.get(id)?.hash ?? hash));`,
+    return parseExact(this.#codec.get(scope, newest.get(id)?.hash ?? hash)) as AgentSnapshot;`,
   },
   {
     test: ["server/runs/consent/consent-matrix.test.ts", "the token of a user is used in runs of this user only"],
