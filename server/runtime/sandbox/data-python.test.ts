@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { dataPythonFiles } from "../../../scripts/data-python-files.ts";
 import { pythonFiles } from "../../../scripts/python-files.ts";
+import { filesInOrder } from "../../testing/files-in-order.ts";
 import { hostileFaults } from "../../testing/hostile-faults.ts";
 import { hostilePython, someOf } from "../../testing/hostile-python.ts";
 import { childLanguageOf, importsPackage } from "./child-language.ts";
@@ -58,9 +59,9 @@ def main(args):
     expect([error, result, stdout]).toEqual([null, { total: 15, mean: 47 / 3 }, "A1:B3\n"]);
     const heads = files.map(({ name, bytes }) => [name, String.fromCharCode(...bytes.subarray(0, 4))]);
     expect(heads).toEqual([
-      ["totals.xlsx", "PK\x03\x04"],
       ["totals.png", "\x89PNG"],
       ["totals.svg", "<?xm"],
+      ["totals.xlsx", "PK\x03\x04"],
     ]);
   });
 
@@ -103,6 +104,11 @@ os.symlink("a.txt", "link.txt")
     const seen = ["/output", "/output", "made", "# How\n", ["a.csv"], false, false];
     expect([error, result]).toEqual([null, [...seen, true, true, true, true]]);
     expect(files.map(({ name }) => name)).toEqual(["a.txt"]);
+  });
+
+  test("leaves its files in the order of their names, and the first of them where they are too many", async () => {
+    const { left, right } = await filesInOrder(run, "import six");
+    expect(left).toEqual(right);
   });
 
   test("reports errors with its own lines only, and keeps its output and files", async () => {

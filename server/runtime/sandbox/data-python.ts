@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { comparePaths } from "../../domain/workspace.ts";
 import { workspaceFolder, workspaceLimits } from "../../domain/workspace-limits.ts";
 import { dataPythonDir } from "../../lib/assets.ts";
 import { unpackFiles } from "../../lib/file-pack.ts";
@@ -296,10 +297,11 @@ function collectedFiles(files: MemoryFiles, { shared }: Program, notes: readonly
   return { files: [], files_dropped: 0, shared: { ...changes, notes: [...notes, ...changes.notes] } };
 }
 
-/** Collects regular files only, not links. */
+/** Collects regular files only, not links, and above the limits the first ones by name. */
 function collect(files: MemoryFiles) {
   const taker = fileTaker();
-  for (const [name, file] of entriesOf(files, output)) {
+  const entries = [...entriesOf(files, output)].sort(([a], [b]) => comparePaths(a, b));
+  for (const [name, file] of entries) {
     try {
       if (file.kind !== "file" || file.size > bounds.output) taker.drop();
       else taker.take(name, file.buffer.slice(0, file.size));

@@ -1,3 +1,4 @@
+import { comparePaths } from "../../domain/workspace.ts";
 import { bounds } from "./bounds.ts";
 import { isPlainName } from "./file-name.ts";
 import type { ProgramFile } from "./program.ts";
@@ -16,7 +17,9 @@ export function fileTaker() {
     },
     /** Counts a file that is too large, without copying it. */
     drop: (): void => void dropped++,
-    files: (): ProgramFile[] => Array.from(filesByName, ([name, bytes]) => ({ name, bytes })),
+    /** In the order of their names. */
+    files: (): ProgramFile[] =>
+      Array.from(filesByName, ([name, bytes]) => ({ name, bytes })).sort((a, b) => comparePaths(a.name, b.name)),
     dropped: (): number => dropped,
   };
 }

@@ -1,3 +1,4 @@
+import { comparePaths } from "../../domain/workspace.ts";
 import { workspaceLimits } from "../../domain/workspace-limits.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { textFault } from "../../lib/json-limits.ts";
@@ -65,7 +66,7 @@ export function createResultCollector(folder?: SharedFolder) {
         stdout_truncated: stdout.isCut() || said?.stdout_truncated === true,
         stderr_truncated: stderr.isCut() || said?.stderr_truncated === true,
         // Discard the files of a child that misbehaved.
-        files: failure?.code === "sandbox_failed" ? [] : files,
+        files: failure?.code === "sandbox_failed" ? [] : inOrder(files),
         files_dropped: said?.files_dropped ?? 0,
         ...(changes && { shared: changes }),
         duration_ms: Math.round(duration_ms),
@@ -108,7 +109,7 @@ function createFolderCollector({ files, saves_variables }: SharedFolder) {
       if (sizes.size > workspaceLimits.files || size > workspaceLimits.bytes) return null;
       const { dropped, lost, notes } = shared ?? { dropped: 0, lost: [], notes: [] };
       return {
-        changed: [...changed.values()],
+        changed: inOrder([...changed.values()]),
         removed,
         dropped,
         ...(saves_variables && { variables: isWhole ? variables : null }),
@@ -119,6 +120,10 @@ function createFolderCollector({ files, saves_variables }: SharedFolder) {
     },
   };
 }
+
+/** By name, so that the order of a call's files depends on no file system. */
+const inOrder = (files: readonly ProgramFile[]): ProgramFile[] =>
+  files.toSorted((a, b) => comparePaths(a.name, b.name));
 
 /** Collects what a program printed, up to the limit. */
 function printedText() {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { pythonFiles } from "../../../scripts/python-files.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { withEnoughTime } from "../../testing/enough-time.ts";
+import { filesInOrder } from "../../testing/files-in-order.ts";
 import { hostileFaults } from "../../testing/hostile-faults.ts";
 import {
   breakingPython,
@@ -83,6 +84,11 @@ summer = datetime(2026, 7, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))
     const { result, error, files } = await run(code);
     expect([error, result]).toEqual([null, [["a.txt", "b.txt"], "/output", "2026-07-01T12:00:00+02:00", true]]);
     expect(files.map(({ name }) => name).sort()).toEqual(["a.txt", "b.txt"]);
+  });
+
+  test("leaves its files in the order of their names, and the first of them where they are too many", async () => {
+    const { left, right } = await filesInOrder(run);
+    expect(left).toEqual(right);
   });
 
   test("has the same local times as the server, also long after the last known change of a zone", async () => {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { comparePaths } from "../../domain/workspace.ts";
 import { workspaceFolder, workspaceLimits } from "../../domain/workspace-limits.ts";
 import { pythonDir } from "../../lib/assets.ts";
 import { type PackedFiles, unpackFiles } from "../../lib/file-pack.ts";
@@ -216,7 +217,7 @@ function readDriverAnswer(text: string): DriverAnswer {
   return failed("code_output_too_large", `The result nests deeper than ${bounds.depth}.`);
 }
 
-/** Collects regular files only, not links. */
+/** Collects regular files only, not links, and above the limits the first ones by name. */
 function collect(fs: Interpreter["FS"]) {
   const taker = fileTaker();
   for (const name of namesIn(fs, output)) {
@@ -272,10 +273,11 @@ function isFolder(fs: Interpreter["FS"], path: string): boolean {
   }
 }
 
-/** Returns no names if the program has removed the folder. */
+/** Returns the names in order; none if the program has removed the folder. */
 function namesIn(fs: Interpreter["FS"], folder: string): string[] {
   try {
-    return fs.readdir(folder).filter((name) => name !== "." && name !== "..");
+    const names = fs.readdir(folder).filter((name) => name !== "." && name !== "..");
+    return names.sort(comparePaths);
   } catch {
     return [];
   }

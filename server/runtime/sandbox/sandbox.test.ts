@@ -93,12 +93,19 @@ describe("a JavaScript program", () => {
       result: ["a.txt", "b"],
       error: null,
       files: [
-        { name: "text", bytes: bytes("twice") },
         { name: "bytes", bytes: new Uint8Array([255, 7]) },
         { name: "bytes again", bytes: new Uint8Array([0, 255, 7]) },
+        { name: "text", bytes: bytes("twice") },
       ],
       files_dropped: 0,
     });
+  });
+
+  test("leaves its files in the order of their names", async () => {
+    const { files } = await run(
+      "for (const name of ['b', '\\uff5e', '\\u{1f600}', 'a', 'B']) output.write(name, name)",
+    );
+    expect(files.map(({ name }) => name)).toEqual(["B", "a", "b", "\u{1f600}", "\uff5e"]);
   });
 
   test("accepts input files of 32 MB in total, and no more", async () => {

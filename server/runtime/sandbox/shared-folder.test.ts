@@ -38,6 +38,17 @@ test("the changes of a folder are taken if the program ended in order", () => {
   });
 });
 
+test("files are in the order of their names, whatever the child says", () => {
+  const names = ["b", "a/b", "\uff5e", "B", "\u{1f600}"];
+  const { shared } = outcomeOf([...names.map((name) => changed(name)), saving, ended]);
+  const right = ["B", "a/b", "b", "\u{1f600}", "\uff5e"];
+  expect(shared?.changed.map(({ name }) => name)).toEqual(right);
+  const left = names.map((path) => ({ path, size: 0, read: () => new Uint8Array() }));
+  const { changed: taken, notes } = folderChanges([], left, ["d", "c"]);
+  expect(taken.map(({ name }) => name)).toEqual(right);
+  expect(notes).toEqual(['2 files were not kept (is not a plain file): "c", "d".']);
+});
+
 test.each<[string, Packet[]]>([
   ["a path that leads out", [changed("../b")]],
   ["an absolute path", [changed("/b")]],

@@ -36,7 +36,7 @@ export function folderChanges(
   const kept = new Set([...equal].map(({ path }) => path));
   let room = workspaceLimits.bytes - [...equal].reduce((sum, { size }) => sum + size, 0);
   const changed: ProgramFile[] = [];
-  const dropped = [...refused];
+  const dropped = refused.toSorted(comparePaths);
   const faults = new Set(refused.length > 0 ? ["is not a plain file"] : []);
   const drop = (path: string, fault: string) => {
     dropped.push(path);

@@ -255,7 +255,7 @@ def collect():
     files, dropped, left = [], 0, order["output_most"]
     os.chmod(OUTPUT, 0o755)
     with os.scandir(OUTPUT) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
+        for entry in sorted(entries, key=lambda entry: in_order(entry.name)):
             name = entry.name.encode("utf-8", "surrogateescape")
             size = entry.stat(follow_symlinks=False).st_size
             content = None
@@ -277,6 +277,11 @@ def content_of(path, size=-1):
         return None
 
 
+def in_order(path):
+    """Sorts paths by their UTF-16 units, as the server does."""
+    return path.encode("utf-16-be", "surrogatepass")
+
+
 def left_in(folder):
     """Files below the folder as `(path, size)`, paths of what is none, and how many others there are."""
     files, refused, uncounted = [], [], 0
@@ -296,7 +301,7 @@ def left_in(folder):
                     waiting.append(f"{path}/")
                 else:
                     uncounted += 1
-    return sorted(files, key=lambda file: file[0].encode("utf-16-be", "surrogatepass")), refused, uncounted
+    return sorted(files, key=lambda file: in_order(file[0])), sorted(refused, key=in_order), uncounted
 
 
 def path_fault(path):

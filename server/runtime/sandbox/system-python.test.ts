@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pythonWith } from "../../../scripts/python-tool.ts";
+import { filesInOrder } from "../../testing/files-in-order.ts";
 import { hostileFaults } from "../../testing/hostile-faults.ts";
 import { hostilePython } from "../../testing/hostile-python.ts";
 import { rejection } from "../../testing/rejection.ts";
@@ -58,6 +59,11 @@ async def main(args):
       expect(outcome).toMatchObject({ error: null, stderr: "so far\n", files_dropped: 1 });
       expect(outcome.result).toEqual([42, [1, 1], "0.10", "/output", "# How\n", ["program.py"]]);
       expect(outcome.files).toEqual([{ name: "a.txt", bytes: bytes("given") }]);
+    });
+
+    test("leaves its files in the order of their names, and the first of them where they are too many", async () => {
+      const { left, right } = await filesInOrder(run);
+      expect(left).toEqual(right);
     });
 
     test("that ends itself, crashes or takes all memory is an error of the program", async () => {
