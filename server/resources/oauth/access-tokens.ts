@@ -89,6 +89,14 @@ interface AccessTokenOptions {
   now: () => number;
 }
 
+/** The answer of a server that is not asked again before its time. */
+interface Pause {
+  until: number;
+  /** The client and the grant that it is about: once one of them has changed, the server is asked. */
+  of: string;
+  answer: AccessToken;
+}
+
 /** Before a token expires, it is refreshed: a request that carries it takes a while. */
 const early_ms = 60_000;
 /** A server that refused is not asked again at once by the calls of many runs. */
@@ -101,7 +109,7 @@ const new_ms = 5000;
 export function createAccessTokens(options: AccessTokenOptions) {
   const { db, audit, clients, grants, authorizations, requests, now } = options;
   const flights = new Map<string, Promise<AccessToken>>();
-  const pauses = new Map<string, { until: number; answer: AccessToken }>();
+  const pauses = new Map<string, Pause>();
   const granted = createEventEmitter<[NewGrant]>();
   const denied = createEventEmitter<[DeniedGrant]>();
 
@@ -124,7 +132,7 @@ export function createAccessTokens(options: AccessTokenOptions) {
     if (grant && tokens && missing.length === 0 && isUsable(grant, tokens, rejected, now()))
       return ready(grant, tokens);
     const pause = pauses.get(key);
-    if (pause && pause.until > now()) return Promise.resolve(pause.answer);
+    if (pause && pause.until > now() && pause.of === versionOf(client, grant)) return Promise.resolve(pause.answer);
     // One for all who ask: an issuer that rotates refresh tokens takes the second use for a theft. The leader of a cell
     // is the only process that writes, so there is no other one that could refresh.
     const started = renew({ scope, client, holder, grant, tokens, rejected, missing, key }).finally(() => {
@@ -205,7 +213,10 @@ export function createAccessTokens(options: AccessTokenOptions) {
       const isOwn = client.grant === "client_credentials";
       if (grant && grants.isUnchanged(grant))
         return grants.refresh(grant, fresh, isOwn || fresh.refresh_token !== null || grant.is_refreshable);
-      if (!grant && !grants.of(scope, key))
+      const current = grants.of(scope, key);
+      // Revoking these tokens could end a newer consent; see `insert`.
+      if (current) return null;
+      if (!grant)
         return grants.insert(scope, key, fresh, definitionOf(client).scopes, isOwn || fresh.refresh_token !== null);
     }
     options.revocations.add(scope, clients.issuerClient(client), fresh);
@@ -220,8 +231,10 @@ export function createAccessTokens(options: AccessTokenOptions) {
   }
 
   async function refused(order: Renewal, failure: OAuthFailure): Promise<AccessToken> {
-    const { client, holder, grant, tokens, rejected, key } = order;
+    const { scope, client, holder, grant, tokens, rejected, key } = order;
     const { code, message, retryable } = failure;
+    // The server was asked about something that is over: neither its answer nor the former token counts any more.
+    if (!isSame(scope, client) || (grant && !grants.isUnchanged(grant))) return again(order);
     if (code === "grant_refused" && client.grant === "authorization_code") {
       const failed = await db.write(() => {
         if (!grant || !grants.isUnchanged(grant)) return false;
@@ -236,7 +249,11 @@ export function createAccessTokens(options: AccessTokenOptions) {
         ? { status: "ready", token: tokens.access_token, expiresAt: grant.expires_at_ms }
         : { status: "failed", code: `oauth_${code}`, message: `${client.name}: ${message}`, retryable };
     if (pauses.size >= pauses_max) pauses.clear();
-    pauses.set(key, { until: now() + (retryable ? pause_ms.retryable : pause_ms.final), answer });
+    pauses.set(key, {
+      until: now() + (retryable ? pause_ms.retryable : pause_ms.final),
+      of: versionOf(client, grant),
+      answer,
+    });
     return answer;
   }
 
@@ -260,7 +277,7 @@ export function createAccessTokens(options: AccessTokenOptions) {
       const client = await options.currentRegistration(found, redirect_uri);
       const wanted = grants.of(scope, { oauth_client_id: id, user_id: holder })?.wanted_scopes ?? [];
       const scopes = [...new Set([...definitionOf(client).scopes, ...wanted])];
-      const order = { verifier: randomToken(), redirect_uri, scopes };
+      const order = { verifier: randomToken(), redirect_uri, scopes, definition: definitionOf(client) };
       const state = authorizations.newState(scope);
       const issuerClient = clients.issuerClient(client);
       const url = await requests.authorizationUrl(scope.environment, issuerClient, { ...order, state });
@@ -298,6 +315,8 @@ export function createAccessTokens(options: AccessTokenOptions) {
       clientName: client.name,
       returnUrl,
     });
+    // The code is of the server to which the user was sent, and must not reach another one.
+    if (losesGrants(attempt.definition, definitionOf(client), true)) return failed(changed);
     let fresh: TokenSet;
     try {
       fresh = await requests.exchange(scope.environment, clients.issuerClient(client), query, { ...attempt, state });
@@ -319,7 +338,7 @@ export function createAccessTokens(options: AccessTokenOptions) {
     });
     options.revocations.wake();
     pauses.delete(keyOf(scope, id, user_id));
-    if (!isStored) return failed({ code: "client_changed", message: "The connection was changed meanwhile." });
+    if (!isStored) return failed(changed);
     granted.tell({ scope, oauthClientId: id, userId: user_id });
     return { granted: true, clientName: client.name, returnUrl };
   }
@@ -330,6 +349,9 @@ export function createAccessTokens(options: AccessTokenOptions) {
 
 const keyOf = ({ project_id, environment }: Scope, id: string, holder: string | null): string =>
   JSON.stringify([project_id, environment, id, holder]);
+
+/** Both are sealed anew with each change. */
+const versionOf = (client: ClientRow, grant: GrantRow | null): string => `${client.sealed} ${grant?.sealed ?? ""}`;
 
 const ready = async (grant: GrantRow, { access_token }: StoredTokens): Promise<AccessToken> => ({
   status: "ready",
@@ -389,6 +411,8 @@ const refusedScopes = ({ name }: ClientRow, missing: readonly string[]): AccessT
   message: `${name}: a server missed the scopes ${missing.join(" ")} in the client's token.`,
   retryable: false,
 });
+
+const changed = { code: "client_changed", message: "The connection was changed meanwhile." };
 
 const stale: CallbackOutcome = {
   granted: false,

@@ -70,7 +70,10 @@ export function createGrantStore({ db, audit, secrets, revocations, clientOf, no
     /** True if the row is as it was when it was read: nobody refreshed, replaced or erased it. */
     isUnchanged: (row: GrantRow): boolean => rows.get(row, row.id)?.sealed === row.sealed,
 
-    /** Stores tokens after a consent or for the client itself; `before` is replaced and its tokens are revoked. */
+    /**
+     * Stores tokens after a consent or for the client itself, in place of earlier ones. These are forgotten and not
+     * revoked: many issuers keep one authorization for a user and client, and end the new tokens with it (RFC 7009, 2.1).
+     */
     insert(
       scope: Scope,
       key: GrantKey,
@@ -79,7 +82,7 @@ export function createGrantStore({ db, audit, secrets, revocations, clientOf, no
       isRefreshable = tokens.refresh_token !== null,
     ): GrantRow {
       const before = this.of(scope, key);
-      if (before) erase(before);
+      if (before) rows.remove(before, before.id);
       const at = now();
       const id = newId("oauth_grant", at);
       return rows.insert(scope, {

@@ -18,6 +18,9 @@ interface IssuerClientOptions {
   metadataOf: MetadataOf;
 }
 
+/** What a request has in common with the user's way to the authorization server and back. */
+type SentUser = Omit<StoredAttempt, "definition"> & { state: string };
+
 export type IssuerRequests = ReturnType<typeof createIssuerRequests>;
 
 /** Requests to authorization servers (RFC 6749, 7009, 7636, 8707, 9207). Each throws only `OAuthFailure`. */
@@ -102,7 +105,7 @@ export function createIssuerRequests({ accessOf, metadataOf }: IssuerClientOptio
     authorizationUrl: (
       environment: "test" | "live",
       client: IssuerClient,
-      { state, verifier, redirect_uri, scopes }: StoredAttempt & { state: string },
+      { state, verifier, redirect_uri, scopes }: SentUser,
     ): Promise<string> =>
       withFailures(async () => {
         const access = accessOf(environment);
@@ -132,7 +135,7 @@ export function createIssuerRequests({ accessOf, metadataOf }: IssuerClientOptio
       environment: "test" | "live",
       client: IssuerClient,
       query: URLSearchParams,
-      { state, verifier, redirect_uri }: StoredAttempt & { state: string },
+      { state, verifier, redirect_uri }: SentUser,
     ): Promise<TokenSet> =>
       request(environment, client, ({ authorizationCodeGrant }, config, knowsIssuer) => {
         const answer = new URLSearchParams(query);

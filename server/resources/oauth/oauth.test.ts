@@ -326,7 +326,7 @@ test("the user goes on to an address whose origin the project lists, and to no o
   expect((await visit(server, second)).status).toBe(200);
 });
 
-test("a consent of a user replaces an earlier one, whose tokens are revoked", async () => {
+test("a consent of a user replaces an earlier one, whose tokens are forgotten", async () => {
   await using at = await setUp();
   const { server, issuer, client } = at;
   const id = await createClient(client, issuer, { per_user: true });
@@ -334,7 +334,8 @@ test("a consent of a user replaces an earlier one, whose tokens are revoked", as
   const first = await readyToken(server, client, id, "ada");
   await consent(server, client, issuer, id, "ada");
   await server.oauthRevocations.idle();
-  expect(issuer.revoked).toContain(first);
+  // An issuer may take both for one authorization, which a revocation would end.
+  expect(issuer.revoked).toEqual([]);
   expect((await client.get("/v1/oauth_grants")).body.data).toHaveLength(1);
   expect(await readyToken(server, client, id, "ada")).not.toBe(first);
 });

@@ -45,8 +45,7 @@ async function startProvider() {
 }
 
 /** Signs in and consents as a browser does, and returns the address of the way back. */
-async function consent(start: string, login: string): Promise<URL> {
-  const jar = new Map<string, string>();
+async function consent(start: string, login: string, jar = new Map<string, string>()): Promise<URL> {
   const visit = async (url: URL, form?: Record<string, string>): Promise<Response> => {
     const response = await fetch(url, {
       method: form ? "POST" : "GET",
@@ -110,4 +109,34 @@ test("a real authorization server: consent, refresh by rotation, client credenti
   await server.oauthRevocations.idle();
   expect(server.db.sqlite.query("SELECT count(*) AS n FROM oauth_revocations").get()).toEqual({ n: 0 });
   expect(await server.oauth.get(client.scope, forUsers.id, "ada")).toMatchObject({ status: "authorization_required" });
+});
+
+test("a real authorization server: a user who consents again in the same browser keeps the new tokens", async () => {
+  let at = Date.now();
+  await using provider = await startProvider();
+  await using server = testApp({ now: () => at });
+  const client = await server.client();
+  const { body } = await client.post("/v1/oauth_clients", {
+    name: "real",
+    issuer: provider.url,
+    ...registered,
+    grant: "authorization_code",
+    per_user: true,
+    scopes: ["openid", "offline_access", "calendar"],
+    authorization_params: { prompt: "consent" },
+  });
+  const jar = new Map<string, string>();
+  const tokens: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    const { url } = (await client.post(`/v1/oauth_clients/${body.id}/authorize`, { user_id: "ada" })).body;
+    const back = await consent(url, "ada", jar);
+    await server.app.handle(new Request(`http://localhost${back.pathname}${back.search}`));
+    await server.oauthRevocations.idle();
+    const found = await server.oauth.get(client.scope, body.id, "ada");
+    tokens.push(found.status === "ready" ? found.token : JSON.stringify(found));
+  }
+  expect(new Set(tokens).size).toBe(2);
+  // The provider revokes a grant as a whole: both consents may be one.
+  at += 60_000;
+  expect(await server.oauth.get(client.scope, body.id, "ada")).toMatchObject({ status: "ready" });
 });

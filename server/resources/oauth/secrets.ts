@@ -1,6 +1,6 @@
 import type { Scope } from "../../domain/scope.ts";
 import type { Seal } from "../../lib/seal.ts";
-import type { IssuerClient } from "./row.ts";
+import type { ClientDefinition, IssuerClient } from "./row.ts";
 
 /** Encrypted part of a client. */
 interface ClientSecrets {
@@ -22,6 +22,8 @@ export interface StoredAttempt {
   /** The issuer expects the same address again with the code. */
   redirect_uri: string;
   scopes: readonly string[];
+  /** The client as it was when the user was sent. */
+  definition: ClientDefinition;
 }
 
 /** Encrypted part of a revocation: all that its request needs, because the client may be gone. */

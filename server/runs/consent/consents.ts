@@ -89,29 +89,33 @@ export function createConsents({
     return url;
   }
 
+  const keyOf = ({ run_id, oauth_client_id }: Awaited): string => `${run_id} ${oauth_client_id}`;
   const isOf =
     ({ oauth_client_id, user_id }: Pick<Awaited, "oauth_client_id" | "user_id">) =>
     (authorization: CallAuthorization): boolean =>
       authorization.oauth_client_id === oauth_client_id && authorization.user_id === user_id;
 
-  async function goOn(awaited: Awaited): Promise<void> {
+  /** Returns false if the storage took no write now: the next look tries again. */
+  async function goOn(awaited: Awaited): Promise<boolean> {
     const { run_id } = awaited;
     try {
       await allow(run_id, isOf(awaited));
+      return true;
     } catch (error) {
-      log.error("a run could not go on after its user's consent", { run_id, error }); // The next look tries again.
+      log.error("a run could not go on after its user's consent", { run_id, error });
+      return false;
     }
   }
 
   /** Lets a run go on if there is a token by now, or if there will never be one. */
   async function look(awaited: Awaited): Promise<void> {
-    const { run_id, oauth_client_id, user_id } = awaited;
-    const key = `${run_id} ${oauth_client_id}`;
+    const { oauth_client_id, user_id } = awaited;
+    const key = keyOf(awaited);
     if (tried.has(key)) return;
     const token = await accessTokens.get(awaited, oauth_client_id, user_id);
     if (token.status === "authorization_required" || (token.status === "failed" && token.retryable)) return;
     tried.add(key);
-    await goOn(awaited);
+    if (!(await goOn(awaited))) tried.delete(key);
   }
 
   let isStopped = false;
@@ -146,8 +150,11 @@ export function createConsents({
 
   accessTokens.onGranted(({ scope, oauthClientId, userId }) => {
     failpoint?.("after_consent");
-    for (const awaited of selectAwaiting.all(scope.project_id, scope.environment, oauthClientId, userId))
+    for (const awaited of selectAwaiting.all(scope.project_id, scope.environment, oauthClientId, userId)) {
+      // If the storage takes no write now, the next look tries again, with the new token.
+      tried.delete(keyOf(awaited));
       void goOn(awaited);
+    }
   });
   accessTokens.onDenied(({ scope, oauthClientId, runId, reason }) => {
     const head = runId === null ? null : journal.head(runId);

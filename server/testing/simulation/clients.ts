@@ -9,13 +9,14 @@ import {
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Needs, RunEvent } from "../../domain/run-event.ts";
+import type { Needs, RequiredCall, RunEvent } from "../../domain/run-event.ts";
 import { apply, fold, isOver, type Message, pendingCalls, type RunState, requireRun } from "../../domain/run-state.ts";
 import { steeredMost, unansweredMessages } from "../../domain/steering.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { withToolSearch } from "../../domain/tool-search/search-tool.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 import { agentTool, handoffTool, httpTool, teamMember, tool } from "../run-fixture.ts";
+import { type Accounts, mailTool, users } from "./accounts.ts";
 import { label, released } from "./released-agent.ts";
 import type { Skills } from "./skills.ts";
 import { type Fixture, type Ledger, short, type Witness } from "./witness.ts";
@@ -56,6 +57,7 @@ const whenBusy = ["reject", "queue", "cancel_previous", "steer"] as const;
 const url = "http://tools.invalid/";
 const safe = httpTool("safe", url, { idempotent: true });
 const once = httpTool("once", url);
+const mail = httpTool(mailTool, url);
 const look = tool("look");
 const sign = tool("sign", { approval: "always" });
 const delegate = agentTool("delegate", "agt_helper");
@@ -109,12 +111,18 @@ const memory = (strategy: ContextPolicy["strategy"], stores = [notes]): MemoryPo
 
 /** Agents that runs call, by id: one that makes many calls, and one that calls others of its kind. */
 export const helpers: Record<string, Partial<AgentSnapshot>> = {
-  agt_helper: { tools: [safe, once, look, sign], max_turns: 3, memory: memory("compact") },
+  agt_helper: { tools: [safe, once, look, sign, mail], max_turns: 3, memory: memory("compact") },
   agt_deputy: { tools: [look, delegate, agentTool("pass_on", "agt_deputy")], max_turns: 2 },
 };
 
 /** Clients that start, answer (well or badly) and cancel runs; each checks the result. */
-export function createClients(world: World, skills: Skills, witness: Witness, fixture: () => Fixture) {
+export function createClients(
+  world: World,
+  skills: Skills,
+  witness: Witness,
+  accounts: Accounts,
+  fixture: () => Fixture,
+) {
   const { ledgers, found } = witness;
   const submissions: Submission[] = [];
   const steered: Steered[] = [];
@@ -132,6 +140,7 @@ export function createClients(world: World, skills: Skills, witness: Witness, fi
     const hasTeam = world.chance(0.3);
     const own = [
       ...world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
+      ...(world.chance(0.6) ? [mail] : []),
       ...(hasTeam ? [toClerk] : []),
       ...skills.toolsOf(pinned),
     ];
@@ -161,6 +170,7 @@ export function createClients(world: World, skills: Skills, witness: Witness, fi
       ...(world.chance(0.8) ? { label } : { version: 1 + world.int(4) }),
     }),
     ...(world.chance(0.4) && { thread_id: world.pick(threads), if_thread_busy: world.pick(whenBusy) }),
+    ...(world.chance(0.8) && { user_id: world.pick(users) }),
     ...(world.chance(0.1) && { file_ids: [newId("file")] }),
   });
 
@@ -275,7 +285,13 @@ export function createClients(world: World, skills: Skills, witness: Witness, fi
 
   /** Answers a run in one of the ways that clients do, valid or invalid. */
   function answer(ledger: Ledger, well = false): void {
-    const calls = ledger.state.required_action!.submit_tool_outputs.tool_calls;
+    const asked = ledger.state.required_action!.submit_tool_outputs.tool_calls;
+    const calls = asked.filter(({ needs }) => needs !== "authorization");
+    const unconnected = asked.filter(({ needs }) => needs === "authorization");
+    if (unconnected.length > 0 && (calls.length === 0 || world.chance(0.5))) {
+      connect(ledger, world.pick(unconnected), well);
+      return;
+    }
     const right = (list = calls) => list.map(({ id, needs }) => answerTo(id, needs));
     const output = calls.find(({ needs }) => needs === "output");
     const answered = ledger.state.calls.find(({ submitted, status }) => submitted && status === "completed");
@@ -288,6 +304,15 @@ export function createClients(world: World, skills: Skills, witness: Witness, fi
       submit(ledger, [...right(calls.filter((call) => call !== output)), wrong(output.id)], "any");
     else if (answered) submit(ledger, [...right(), answerTo(answered.id, "output")], "tool_call_already_resolved");
     else submit(ledger, right());
+  }
+
+  /** Sends a run's user to connect their account, refuses in their place, or tries to go on without. */
+  function connect(ledger: Ledger, { id, run_id }: RequiredCall, well: boolean): void {
+    const fate = well ? 1 : world.random();
+    if (fate < 0.1) submit(ledger, [{ tool_call_id: id, decision: "reject", reason: mark() }]);
+    else if (fate < 0.15) submit(ledger, [{ tool_call_id: id, decision: "approve", reason: mark() }], "any");
+    else if (fate < 0.2) submit(ledger, [{ tool_call_id: id, output: mark() }], "any");
+    else accounts.open(run_id ?? ledger.id, well);
   }
 
   const mark = () => `<mark ${++marks}>`;

@@ -8,6 +8,7 @@ import type { Db } from "../../storage/db/open.ts";
 import { createWriter, type Leave } from "../../storage/db/writer.ts";
 import type { Inserted } from "../../storage/journal/journal.ts";
 import { runFixture } from "../run-fixture.ts";
+import { createAccounts } from "./accounts.ts";
 import { createClients, helpers } from "./clients.ts";
 import { reachOf } from "./reach.ts";
 import { createReaders } from "./readers.ts";
@@ -82,11 +83,12 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   let faults = world.int(faultsMax + 1);
   const witness = createWitness(world, () => fixture);
   const skills = createSkills(world);
-  const clients = createClients(world, skills, witness, () => fixture);
+  const accounts = createAccounts(world, witness, () => fixture);
+  const clients = createClients(world, skills, witness, accounts, () => fixture);
   const senders = createSenders(world, witness, () => fixture);
   const releases = createReleases(world, skills, witness, () => fixture);
   const readers = createReaders(world, witness, () => fixture);
-  const threads = createThreads(world, reachOf(world, witness));
+  const threads = createThreads(world, reachOf(world, witness, accounts));
   const { ledgers } = witness;
 
   /** Starts the process on the database that the last one left. */
@@ -120,6 +122,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
       now: world.now,
     });
     senders.start();
+    accounts.start();
     releases.start(disk);
     fixture.watches.listen(witness.committed);
     fixture.watches.listen((_, entries) => {
@@ -128,6 +131,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     isOpen = false;
     const opened = () => {
       isOpen = true;
+      accounts.opened();
     };
     fixture.service.recover().then(opened, (error) => witness.found(`recovery failed: ${error}`));
   }
@@ -152,6 +156,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     world.note("the process dies");
     resetSlice();
     witness.dies();
+    accounts.disturbed();
     world.restart();
     readers.cutOff();
     full &&= world.chance(0.7); // The disk may still be full when the next process starts.
@@ -161,6 +166,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   async function stop(): Promise<void> {
     world.note("the process stops");
     isOpen = false;
+    accounts.stop();
     fixture.service.stop();
     fixture.pool.stop();
     await fixture.runs.markCleanStop().catch(() => {}); // A full disk refused it: it counts as a crash.
@@ -169,6 +175,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
 
   function fill(): void {
     world.note("the disk is full");
+    accounts.disturbed();
     full = true;
   }
 
@@ -182,6 +189,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     const stuck = threads.living.find(({ frozen }) => frozen);
     if (full || stuck) {
       world.note("what was stuck goes on");
+      accounts.disturbed();
       full = false;
       if (stuck) stuck.frozen = false;
       return;
@@ -212,6 +220,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     else if (fate < 0.83) senders.send(isCalm());
     else if (fate < 0.86) releases.move();
     else if (fate < 0.865) skills.publish();
+    else if (fate < 0.88) accounts.takeBack();
     else if (fate < 0.94) open.length > 0 && readers.open(world.pick(open).id);
     else readers.toggle();
   }
@@ -237,6 +246,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     else if (fate < 0.17) world.pass();
     else if (!world.work()) {
       if (isOpen) witness.idle();
+      if (isOpen && !full) accounts.idle();
       if (world.chance(0.3)) world.pass();
     }
     drainMicrotasks();
@@ -273,6 +283,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
       clients.rested();
       senders.rested();
       readers.rested();
+      accounts.stop();
       for (const { entries, state } of ledgers.values())
         tell({ entries, agent: fixture.journal.snapshot(fixture.scope, requireRun(state).run.agent_hash) });
       fixture.service.stop();

@@ -6,6 +6,7 @@ import { run as runSkillTool } from "../../runtime/agent-loop/tools/skill.ts";
 import { type ToolResult, toolError as toolFailed } from "../../runtime/agent-loop/tools/tool-result.ts";
 import type { Model, ModelError, ModelEvent, ModelUsage } from "../../runtime/models/model.ts";
 import { unknownUsage } from "../../runtime/models/model.ts";
+import { type Accounts, mailTool } from "./accounts.ts";
 import { skillName, skillPaths } from "./skills.ts";
 import type { SimulatedThread } from "./threads.ts";
 import type { Witness } from "./witness.ts";
@@ -13,7 +14,7 @@ import type { World } from "./world.ts";
 
 /** Models and tools of the world: their behavior is random, and the witness receives their requests. */
 export const reachOf =
-  (world: World, witness: Witness) =>
+  (world: World, witness: Witness, accounts: Accounts) =>
   (thread: SimulatedThread): Adapters => ({
     model: ({ run_id, attempt, agent, model }): Model => ({
       async *stream(request, signal) {
@@ -33,6 +34,9 @@ export const reachOf =
       runTool: async (call, tool, signal) => {
         if (thread.dead) await never();
         if (tool.type === "agent") return runAgentTool(call, tool, { ask } as ToolContext, signal);
+        // Before the request, as the token is.
+        const missing = await accounts.missingFor(run_id, tool.name);
+        if (missing) return missing;
         witness.toolAsked(run_id, attempt, call, tool);
         if (tool.type === "skill") return runSkillTool(call, tool, { ask } as ToolContext, signal);
         await world.wait(`${thread.name}: tool ${tool.name}`, thread);
@@ -79,9 +83,15 @@ function words(world: World): ModelEvent[] {
 function asking(world: World, tools: ModelRequest["tools"]): ModelEvent[] {
   return Array.from({ length: 1 + world.int(3) }, (_, index) => {
     const fault = world.random();
-    const name = fault < 0.04 ? "nobody" : fault < 0.08 ? "safe" : world.pick(tools).name;
+    const name = fault < 0.04 ? "nobody" : fault < 0.08 ? "safe" : chosen(world, tools);
     return { type: "tool_call", part: 2 + index, name, arguments: fault > 0.97 ? "{" : argumentsFor(world, name) };
   });
+}
+
+/** Chooses a tool: calls that need a consent are more frequent than others, because most happens around them. */
+function chosen(world: World, tools: ModelRequest["tools"]): string {
+  const isMail = tools.some(({ name }) => name === mailTool) && world.chance(0.4);
+  return isMail ? mailTool : world.pick(tools).name;
 }
 
 /** Arguments of a call. A model may name a tool that it has not loaded, or a file that is not there. */

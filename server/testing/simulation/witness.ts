@@ -58,6 +58,7 @@ export type Witness = ReturnType<typeof createWitness>;
 
 /** Watches every commit and every effect, and throws `Found` at the first broken guarantee. */
 export function createWitness(world: World, fixture: () => Fixture) {
+  const judges: ((ledger: Ledger, event: RunEvent) => void)[] = [];
   const ledgers = new Map<string, Ledger>();
   /**
    * Runs that were not alone when the process died, until they are recovered: none of them is proven to be the cause.
@@ -111,6 +112,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     for (const entry of entries) {
       world.note(`${short(id)} #${entry.seq} ${entry.event.type}${detail(entry.event)}`);
       judge(ledger, entry, before, goesOn);
+      for (const other of judges) other(ledger, entry.event);
       try {
         ledger.state = apply(ledger.state, entry);
       } catch (error) {
@@ -451,6 +453,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
 
   return {
     ledgers,
+    /** Has each event judged, before it changes its run's state. */
+    judgedBy: (judge: (ledger: Ledger, event: RunEvent) => void) => void judges.push(judge),
     committed,
     modelAsked,
     toolAsked,
