@@ -76,6 +76,42 @@ import numpy as np, pandas as pd
     ]);
   });
 
+  test("has results with missing values, dates and groups: null for what is no number, and texts as keys", async () => {
+    const code = `
+import numpy as np, pandas as pd
+table = pd.DataFrame({"region": ["n", "s", None], "year": [2025, 2026, 2026], "amount": [1.5, float("nan"), 3],
+    "day": pd.to_datetime(["2026-01-02", None, "2026-03-04"])})
+{"records": table.to_dict("records"), "means": table.amount.describe()[["count", "std"]].to_dict(),
+ "groups": table.groupby(["region", "year"]).amount.sum().to_dict(), "days": table.set_index("day").amount.to_dict(),
+ "years": table.groupby("year").amount.sum().to_dict(), "array": np.array([[1, np.nan], [np.inf, 2]]), "none": pd.NA,
+ "times": np.array(["2026-01-02", "NaT"], dtype="datetime64[ns]"), "span": np.timedelta64(90, "m"), np.int64(7): 1,
+ "single": np.float32("nan")}`;
+    const { result, error } = await run(code);
+    expect([error, result]).toEqual([
+      null,
+      {
+        records: [
+          { region: "n", year: 2025, amount: 1.5, day: "2026-01-02T00:00:00" },
+          { region: "s", year: 2026, amount: null, day: null },
+          { region: null, year: 2026, amount: 3, day: "2026-03-04T00:00:00" },
+        ],
+        means: { count: 2, std: Math.sqrt(1.125) },
+        groups: { "('n', 2025)": 1.5, "('s', 2026)": 0 },
+        days: { "2026-01-02T00:00:00": 1.5, null: null, "2026-03-04T00:00:00": 3 },
+        years: { 2025: 1.5, 2026: 3 },
+        array: [
+          [1, null],
+          [null, 2],
+        ],
+        none: null,
+        times: ["2026-01-02T00:00:00", null],
+        span: "1:30:00",
+        7: 1,
+        single: null,
+      },
+    ]);
+  });
+
   test("can wait, sleep, start an event loop in its own, and use functions that would run in threads", async () => {
     const code = `
 import asyncio, time, six

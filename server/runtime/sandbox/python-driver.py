@@ -113,7 +113,41 @@ async def evaluate(source, arguments, file):
 
 
 def encode(value):
-    return dumps(value, default=plain, ensure_ascii=False, allow_nan=False)
+    try:
+        return dumps(value, default=plain, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        return dumps(as_json(value), ensure_ascii=False, allow_nan=False)
+
+
+def as_json(value, around=()):
+    """Converts what JSON does not have: numbers that are none become null, as in JavaScript, and keys become texts.
+
+    `around` has the ids of the values that this one is in.
+    """
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if id(value) in around:
+        raise ValueError("Circular reference detected")
+    inner = (*around, id(value))
+    if isinstance(value, dict):
+        return {as_key(key): as_json(item, inner) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item, inner) for item in value]
+    return as_json(plain(value), inner)
+
+
+def as_key(key):
+    """Returns a key of JSON: dates as in values, and groups of several columns as Python prints them."""
+    if key is None or isinstance(key, (bool, int, str)):
+        return key
+    if isinstance(key, tuple):
+        return str(tuple(part if isinstance(part, (int, float)) else str(as_key(part)) for part in key))
+    if isinstance(key, float):
+        return str(float(key))
+    value = plain(key)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 def plain(value):
@@ -122,6 +156,12 @@ def plain(value):
         return list(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
+    # Missing values of a table, which are no texts.
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
+    # Times of numpy: as a list they would be numbers of nanoseconds.
+    if type(value).__module__ == "numpy" and value.dtype.kind in "mM":
+        return value.astype(f"{value.dtype.name.partition('64')[0]}64[us]").tolist()
     # Numbers and arrays of numpy. A table of pandas has an index too, and reads better as text.
     if callable(getattr(value, "tolist", None)) and not hasattr(value, "index"):
         return value.tolist()

@@ -135,6 +135,29 @@ await asyncio.sleep(0)
     expect(await run(code)).toMatchObject({ result, error: null });
   });
 
+  test("has null for what is no number, and texts as keys, in its result", async () => {
+    const code = `
+import datetime, decimal
+{"numbers": [float("nan"), float("inf"), -float("inf"), 0.5], ("a", 2): 1, datetime.date(2026, 1, 2): {None: True, 1.5: 2},
+ frozenset(): [], "kept": {1: "a"}, "set": {float("nan")}}`;
+    const { result, error } = await run(code);
+    expect([error, result]).toEqual([
+      null,
+      {
+        numbers: [null, null, null, 0.5],
+        "('a', 2)": 1,
+        "2026-01-02": { null: true, 1.5: 2 },
+        "[]": [],
+        kept: { 1: "a" },
+        set: [null],
+      },
+    ]);
+    const endless = ["a = [float('nan')]; a.append(a); a", "a = {(1, 2): 1}; a['a'] = a; a"];
+    for (const code of endless) expect((await run(code)).error?.message).toContain("Circular reference detected");
+    const deep = await run("a = [float('nan')]\nfor i in range(5000): a = [a]\na");
+    expect(deep.error?.code).toBeOneOf(["code_error", "code_output_too_large"]);
+  });
+
   test("gets integers of any length, and its result keeps their digits", async () => {
     const given = parseExact<Record<string, unknown>>('{"id":2512292042121000001,"of":[-9007199254740993]}');
     const { result, error } = await run("def main(args):\n    return {'next': args['id'] + 1, 'of': args['of']}", {

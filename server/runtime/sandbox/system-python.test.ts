@@ -66,6 +66,11 @@ async def main(args):
       expect(left).toEqual(right);
     });
 
+    test("has null for what is no number, and texts as keys, in its result", async () => {
+      const { result, error } = await run("{'a': float('nan'), (1, 2): [float('inf')], 'b': {None: 1}}");
+      expect([error, result]).toEqual([null, { a: null, "(1, 2)": [null], b: { null: 1 } }]);
+    });
+
     test("that ends itself, crashes or takes all memory is an error of the program", async () => {
       const ends = ["import os\nos._exit(3)", "import ctypes\nctypes.string_at(0)", "bytearray(10 ** 9)"];
       const codes = await Promise.all(ends.map(async (code) => (await run(code)).error?.code));
