@@ -50,6 +50,9 @@ export function AnswerElicitation({ call, busy, onAnswer }: AnswerProps) {
         <Button disabled={busy} onClick={() => send("decline")}>
           Decline
         </Button>
+        <Button kind="ghost" disabled={busy} title="Neither answers nor declines" onClick={() => send("cancel")}>
+          Cancel
+        </Button>
       </AnswerButtons>
     </AnswerForm>
   );
