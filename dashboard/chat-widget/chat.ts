@@ -678,8 +678,8 @@ export class RunnelChat extends HTMLElement {
     const node = make("details", `tool ${part.state}`);
     const summary = make("summary");
     summary.append(make("b", "", part.tool), " ", make("span", "", toolWords[part.state]));
-    node.append(summary, make("pre", "", JSON.stringify(part.args, null, 2)));
-    if (part.state === "completed") node.append(make("pre", "", asText(part.result)));
+    node.append(summary, scrolledText(JSON.stringify(part.args, null, 2)));
+    if (part.state === "completed") node.append(scrolledText(asText(part.result)));
     if (part.state === "waiting" && part.elicitation) {
       node.setAttribute("open", "");
       node.append(questionNode(part.elicitation, (answer) => void this.#answerQuestion(turn, part.id, answer)));
@@ -717,6 +717,13 @@ export class RunnelChat extends HTMLElement {
 
 /** The fields of a call that are shown. */
 type ShownCall = Pick<ToolPart, "id" | "tool" | "args" | "needs" | "elicitation" | "state"> & { result?: unknown };
+
+/** A text that scrolls, also by keyboard. */
+function scrolledText(text: string): HTMLElement {
+  const node = make("pre", "", text);
+  node.tabIndex = 0;
+  return node;
+}
 
 const belowKey = "below-";
 const consentKey = "consent-";

@@ -22,7 +22,7 @@ export interface Answerable {
   output?: unknown;
   is_error?: boolean;
   decision?: "approve" | "reject";
-  elicitation?: { id: string; action: "accept" | "decline"; content?: Record<string, unknown> };
+  elicitation?: { id: string; action: "accept" | "decline" | "cancel"; content?: Record<string, unknown> };
 }
 
 export interface ThreadMessage {

@@ -31,6 +31,7 @@ export function questionNode({ id, message, requested_schema, url }: Elicitation
   acts.append(
     accept,
     makeButton("Decline", "", () => send({ id, action: "decline" })),
+    makeButton("Cancel", "", () => send({ id, action: "cancel" })),
   );
   form.append(acts);
   form.addEventListener("submit", (event) => {

@@ -162,6 +162,7 @@ describe("set-up", () => {
       setup_required: false,
       version: "1.2.3",
       ca_file: null,
+      public_url: origin,
       request_id: expect.stringMatching(/^req_/),
     });
   });

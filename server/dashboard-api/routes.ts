@@ -62,6 +62,7 @@ export function sessionRoutes(deps: SessionRoutes) {
     clientOf,
     version,
     caFile,
+    publicUrl,
   } = deps;
   const { localAccounts = true, oidc = null, projectsElsewhere = async () => [] } = deps;
 
@@ -76,6 +77,7 @@ export function sessionRoutes(deps: SessionRoutes) {
     setup_required: false,
     version,
     ca_file: caFile?.() ?? null,
+    public_url: publicUrl(),
   });
   const originOf = (request: Request, headers: Headers): Origin => ({
     ip: clientOf(request),

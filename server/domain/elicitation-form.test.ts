@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { elicitationContent, elicitationFields } from "./elicitation-form.ts";
+import { elicitationContent, elicitationFields, missingFields } from "./elicitation-form.ts";
 
 const schema = {
   type: "object",
@@ -56,6 +56,17 @@ test("an answer has the types that the schema asks for, and no empty fields", ()
     extras: ["b"],
   });
   expect(elicitationContent(elicitationFields(schema), {})).toEqual({ member: false, extras: [] });
+});
+
+test("required fields without a value are missing, but never a checkbox", () => {
+  const fields = elicitationFields({
+    ...schema,
+    required: ["name", "age", "member", "color", "extras"],
+  });
+  expect(missingFields(fields, {})).toEqual(["name", "age", "color", "extras"]);
+  const values = { name: ["Ada"], age: ["0"], color: ["r"], extras: ["a"], mail: [""] };
+  expect(missingFields(fields, values)).toEqual([]);
+  expect(missingFields(fields, { ...values, extras: [] })).toEqual(["extras"]);
 });
 
 test("a schema that is none has no fields", () => {

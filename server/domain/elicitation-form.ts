@@ -75,3 +75,12 @@ export function elicitationContent(
     }),
   );
 }
+
+/** Returns the names of required fields that have no value. A checkbox always has one. */
+export const missingFields = (
+  fields: readonly ElicitationField[],
+  values: Readonly<Record<string, readonly string[]>>,
+): string[] =>
+  fields
+    .filter(({ name, type, isRequired }) => isRequired && type !== "boolean" && (values[name]?.[0] ?? "") === "")
+    .map(({ name }) => name);

@@ -60,6 +60,8 @@ export async function startOAuthServer() {
     registrations: [] as Record<string, unknown>[],
     /** Subjects of the resource's callers, in order; null: refused. */
     callers: [] as (string | null)[],
+    /** Who is signed in at the page of the authorization endpoint. */
+    subject: "ada",
     /** Awaited before the token endpoint answers. */
     before: async () => {},
   };
@@ -184,6 +186,34 @@ export async function startOAuthServer() {
     return Response.json({ ...body, client_id, token_endpoint_auth_method: "none" }, { status: 201 });
   }
 
+  /** Consents at the address to which a browser was sent, and returns where it is sent back. */
+  function consent(address: string, subject: string): string {
+    const query = new URL(address).searchParams;
+    const code = random("code");
+    const redirect_uri = query.get("redirect_uri") ?? "";
+    codes.set(code, {
+      client_id: query.get("client_id") ?? "",
+      challenge: query.get("code_challenge") ?? "",
+      redirect_uri,
+      scope: query.get("scope") ?? "",
+      resource: query.get("resource"),
+      subject,
+    });
+    return `${redirect_uri}?${new URLSearchParams({ code, state: query.get("state") ?? "", iss: server.url.origin })}`;
+  }
+
+  /** The page on which a person consents or refuses. */
+  function authorizePage({ url }: Request): Response {
+    const query = new URL(url).searchParams;
+    const refusal = { error: "access_denied", state: query.get("state") ?? "", iss: server.url.origin };
+    const link = (text: string, href: string) => `<p><a href="${Bun.escapeHTML(href)}">${text}</a>`;
+    const page = `<!doctype html><html lang="en"><title>Consent</title><h1>Let runnel act as ${state.subject}?</h1>${link(
+      "Allow",
+      consent(url, state.subject),
+    )}${link("Refuse", `${query.get("redirect_uri")}?${new URLSearchParams(refusal)}`)}`;
+    return new Response(page, { headers: { "content-type": "text/html" } });
+  }
+
   /** Returns the subject of a request's token; null if it is not valid. */
   function subjectOf(request: Request): string | null {
     const [, given = ""] = /^Bearer (\S+)$/.exec(request.headers.get("authorization") ?? "") ?? [];
@@ -208,6 +238,7 @@ export async function startOAuthServer() {
     port: 0,
     routes: {
       "/.well-known/oauth-authorization-server": (): Response => Response.json(metadata()),
+      "/authorize": authorizePage,
       "/token": { POST: token },
       "/revoke": { POST: revoke },
       "/register": { POST: register },
@@ -238,18 +269,8 @@ export async function startOAuthServer() {
     },
     /** Consents at the address to which a browser was sent, and returns the path and query of the way back. */
     consent(address: string, subject: string): string {
-      const query = new URL(address).searchParams;
-      const code = random("code");
-      codes.set(code, {
-        client_id: query.get("client_id") ?? "",
-        challenge: query.get("code_challenge") ?? "",
-        redirect_uri: query.get("redirect_uri") ?? "",
-        scope: query.get("scope") ?? "",
-        resource: query.get("resource"),
-        subject,
-      });
-      const back = new URLSearchParams({ code, state: query.get("state") ?? "", iss: server.url.origin });
-      return `${new URL(query.get("redirect_uri") ?? "").pathname}?${back}`;
+      const { pathname, search } = new URL(consent(address, subject));
+      return pathname + search;
     },
     [Symbol.asyncDispose]: () => server.stop(true),
   });

@@ -11,6 +11,7 @@ import {
   ListChecks,
   ListTree,
   MessagesSquare,
+  Plug,
   Settings,
   TextQuote,
   Webhook,
@@ -38,6 +39,7 @@ export const groups = {
   ],
   Connect: [
     { to: "/keys", label: "API keys", icon: KeyRound, guide: "guides/api-keys" },
+    { to: "/oauth_clients", label: "OAuth clients", icon: Plug, guide: "guides/oauth" },
     { to: "/webhooks", label: "Webhooks", icon: Webhook, guide: "guides/webhooks" },
     { to: "/schedules", label: "Schedules", icon: CalendarClock, guide: "guides/schedules" },
     { to: "/triggers", label: "Triggers", icon: Zap, guide: "guides/triggers" },

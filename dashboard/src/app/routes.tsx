@@ -15,6 +15,7 @@ import { type ComponentType, useState } from "react";
 import type { Environment as Mode } from "../../../server/domain/scope.ts";
 import { readPeriod } from "../entities/analytics/period.ts";
 import type { FilesSearch } from "../entities/file/file-api.ts";
+import { readOAuthClientSearch, readOAuthClientsSearch } from "../entities/oauth/read-oauth-search.ts";
 import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
 import { sessionQuery } from "../entities/session/session.ts";
 import { readTriggerSearch, readTriggersSearch } from "../entities/trigger/read-trigger-search.ts";
@@ -397,6 +398,12 @@ export const routeTree = root.addChildren([
       () => useAddress(always),
     ),
     object("/keys/$keyId", readPeriod, () => import("../features/keys/key-page.tsx").then((it) => it.KeyPage)),
+    list("/oauth_clients", readOAuthClientsSearch, () =>
+      import("../features/oauth/clients-page.tsx").then((it) => it.ClientsPage),
+    ),
+    object("/oauth_clients/$oauthClientId", readOAuthClientSearch, () =>
+      import("../features/oauth/client-page.tsx").then((it) => it.ClientPage),
+    ),
     list("/webhooks", readWebhooksSearch, () =>
       import("../features/webhooks/webhooks-page.tsx").then((it) => it.WebhooksPage),
     ),

@@ -55,6 +55,7 @@ const creations: Record<string, string> = {
   "/memory": "Create memory store",
   "/files": "Upload files",
   "/suites": "Create suite",
+  "/oauth_clients": "Create OAuth client",
   "/webhooks": "Create webhook",
   "/schedules": "Create schedule",
   "/triggers": "Create trigger",

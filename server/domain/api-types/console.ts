@@ -23,6 +23,8 @@ export const Session = t.object({
   version: t.text,
   /** Path on the server's machine; null if clients need no certificate. */
   ca_file: t.orNull(t.text),
+  /** Address of the server for other servers, without a path. */
+  public_url: t.text,
   request_id: t.text,
 });
 export type Session = Static<typeof Session>;

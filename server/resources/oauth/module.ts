@@ -70,7 +70,7 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
       return [oauthClientRoutes(options), oauthGrantRoutes(options)];
     },
     /** The public address of the callback, which needs no key. */
-    plugin: oauthCallbackRoute({ complete: tokens.complete }),
+    plugin: oauthCallbackRoute({ complete: tokens.complete, log }),
     accessTokens: tokens,
     mcp,
     hasClient: (scope: Scope, id: string): boolean => clients.row(scope, id) !== null,

@@ -3,8 +3,11 @@ import { OAuthAuthorization, OAuthClient, OAuthGrant } from "../../domain/api-ty
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Auth } from "../../http/auth.ts";
+import { errorHeaders, toAppError } from "../../http/errors.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
+import { personPage } from "../../http/person-page.ts";
 import { pathOf } from "../../http/schemas.ts";
+import type { Log } from "../../lib/log.ts";
 import type { Author } from "../../storage/db/audit.ts";
 import type { AccessTokens, CallbackOutcome } from "./access-tokens.ts";
 import { callbackResponse } from "./callback-page.ts";
@@ -135,10 +138,24 @@ export const oauthGrantRoutes = ({ auth, grants, removeGrant }: OAuthRoutes) =>
     });
 
 /** Where authorization servers send users back. It needs no key: the state is the permission, and works once. */
-export const oauthCallbackRoute = ({ complete }: { complete(query: URLSearchParams): Promise<CallbackOutcome> }) =>
-  new Elysia().get("/oauth/callback", async ({ request }) =>
+export const oauthCallbackRoute = ({
+  complete,
+  log,
+}: {
+  complete(query: URLSearchParams): Promise<CallbackOutcome>;
+  log: Log;
+}) =>
+  new Elysia().get("/oauth/callback", ({ request }) =>
     // A HEAD request is no visit of the user, and must not use the state up.
     request.method === "GET"
-      ? callbackResponse(await complete(new URL(request.url).searchParams))
+      ? complete(new URL(request.url).searchParams)
+          .then(callbackResponse)
+          .catch((thrown: unknown) => {
+            const error = toAppError(thrown);
+            if (error.code === "internal_error") log.error("a consent could not be stored", { error: thrown });
+            return personPage(notStored, error.status, errorHeaders(error));
+          })
       : new Response(null, { status: 405, headers: { allow: "GET" } }),
   );
+
+const notStored = { title: "Something went wrong", text: "The account may not be connected. Ask for a new link." };

@@ -287,7 +287,40 @@ test.each([
   await using world = await startWorld();
   const [run, other] = [await world.waiting(), await world.waiting("bob")];
   const path = change(pathOf(run.required_action.url), pathOf(other.required_action.url));
-  expect(await world.app.send("GET", path)).toMatchObject({ status: 404 });
+  await expectPage(world, path, 404, "This link is not valid");
+});
+
+/** Expects a plain page for a person, which has nothing of the address and no script. */
+async function expectPage(world: Awaited<ReturnType<typeof startWorld>>, path: string, status: number, title: string) {
+  const page = await world.app.send("GET", path);
+  expect([page.status, page.headers.get("content-type")]).toEqual([status, "text/html; charset=utf-8"]);
+  expect(page.headers.get("content-security-policy")).toStartWith("default-src 'none'");
+  expect(page.headers.get("cache-control")).toBe("no-store");
+  expect(page.body).toContain(`<h1>${title}</h1>`);
+  expect(page.body).not.toContain(path.split(".").at(-1)!);
+  expect(page.body).not.toContain("{");
+  return page;
+}
+
+test("a person whose authorization server does not answer reads a page, and the same link works once it does", async () => {
+  await using world = await startWorld();
+  issuer.faults.metadata = (said) => delete said.token_endpoint;
+  const run = await world.waiting();
+  const path = pathOf(run.required_action.url);
+  await expectPage(world, path, 502, "The account cannot be connected now");
+  issuer.faults = {};
+  await world.consent(run.required_action.url, "ada@github");
+  expect(await world.ended(run.id)).toMatchObject({ status: "completed" });
+  await expectPage(world, path, 409, "Nothing waits for this link any more");
+});
+
+test("a person who opens too many wrong links reads a page that says when to come back", async () => {
+  await using world = await startWorld();
+  const path = "/oauth/consent/run_1.oac_1.guessed";
+  let page = await world.app.send("GET", path);
+  for (let n = 0; page.status === 404 && n < 1000; n++) page = await world.app.send("GET", path);
+  const limited = await expectPage(world, path, 429, "Too many requests");
+  expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
 test("a run without a user fails the call with a reason, instead of waiting for nobody", async () => {

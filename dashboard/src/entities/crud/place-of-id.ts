@@ -30,6 +30,7 @@ const places: readonly [kind: Kind, noun: string, path: string][] = [
   ["tool", "Tool", "/tools/"],
   ["memory", "Memory store", "/memory/"],
   ["webhook", "Webhook", "/webhooks/"],
+  ["oauth_client", "OAuth client", "/oauth_clients/"],
   ["api_key", "API key", "/keys?q="],
   ["file", "File", "/files?file="],
   ["schedule", "Schedule", "/schedules/"],

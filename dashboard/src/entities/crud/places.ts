@@ -4,6 +4,7 @@ export const listNames = {
   "/files": "Files",
   "/keys": "API keys",
   "/memory": "Memory",
+  "/oauth_clients": "OAuth clients",
   "/runs": "Runs",
   "/schedules": "Schedules",
   "/skills": "Skills",

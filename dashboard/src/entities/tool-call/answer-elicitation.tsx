@@ -3,6 +3,7 @@ import {
   type ElicitationField,
   elicitationContent,
   elicitationFields,
+  missingFields,
 } from "../../../../server/domain/elicitation-form.ts";
 import type { Elicitation } from "../../../../server/domain/run-event.ts";
 import { Button } from "../../ui/forms/button.tsx";
@@ -19,14 +20,22 @@ export function AnswerElicitation({ call, busy, onAnswer }: AnswerProps) {
   const [values, setValues] = useState<Values>(() =>
     Object.fromEntries(fields.map((each) => [each.name, each.initial])),
   );
+  const [hasTried, setHasTried] = useState(false);
   if (!elicitation) return null;
+  const missing = missingFields(fields, values);
+  const accept = (form: HTMLFormElement) => {
+    setHasTried(true);
+    const [first] = missing;
+    if (first === undefined) send("accept");
+    else form.querySelector<HTMLElement>(`[data-asked="${CSS.escape(first)}"]`)?.focus();
+  };
   const send = (action: "accept" | "decline" | "cancel") => {
     const content = action === "accept" &&
       elicitation.mode === "form" && { content: elicitationContent(fields, values) };
     onAnswer({ tool_call_id: call.tool_call_id, elicitation: { id: elicitation.id, action, ...content } });
   };
   return (
-    <AnswerForm onSend={() => send("accept")}>
+    <AnswerForm onSend={accept}>
       <p className="whitespace-pre-wrap wrap-anywhere">{elicitation.message}</p>
       {elicitation.url === undefined ? (
         fields.map((field) => (
@@ -34,6 +43,7 @@ export function AnswerElicitation({ call, busy, onAnswer }: AnswerProps) {
             key={field.name}
             field={field}
             values={values[field.name] ?? []}
+            error={hasTried && missing.includes(field.name) ? "Enter a value." : null}
             onValues={(next) => setValues((all) => ({ ...all, [field.name]: next }))}
           />
         ))
@@ -49,6 +59,9 @@ export function AnswerElicitation({ call, busy, onAnswer }: AnswerProps) {
         </Button>
         <Button disabled={busy} onClick={() => send("decline")}>
           Decline
+        </Button>
+        <Button kind="ghost" disabled={busy} title="Neither answers nor declines" onClick={() => send("cancel")}>
+          Cancel
         </Button>
       </AnswerButtons>
     </AnswerForm>
@@ -72,10 +85,11 @@ function Address({ url }: Required<Pick<Elicitation, "url">>) {
 interface AskedFieldProps {
   field: ElicitationField;
   values: readonly string[];
+  error: string | null;
   onValues: (values: string[]) => void;
 }
 
-function AskedField({ field, values, onValues }: AskedFieldProps) {
+function AskedField({ field, values, error, onValues }: AskedFieldProps) {
   const { label, type, input, options, isRequired } = field;
   const [value = ""] = values;
   const hint = [field.hint, isRequired ? null : "Optional."].filter(Boolean).join(" ") || undefined;
@@ -96,10 +110,11 @@ function AskedField({ field, values, onValues }: AskedFieldProps) {
     );
   if (type === "choice" || type === "choices")
     return (
-      <FormControl label={label} hint={hint}>
+      <FormControl label={label} hint={hint} error={error}>
         {(controlProps) => (
           <select
             {...controlProps}
+            data-asked={field.name}
             multiple={type === "choices"}
             value={type === "choices" ? [...values] : value}
             onChange={({ target }) =>
@@ -121,6 +136,8 @@ function AskedField({ field, values, onValues }: AskedFieldProps) {
     <Field
       label={label}
       hint={hint}
+      error={error}
+      data-asked={field.name}
       type={type === "number" ? "number" : input}
       step="any"
       value={value}

@@ -14,7 +14,7 @@ export interface AnswerProps {
 }
 
 /** Form of an answer; ⌘↵ submits it. */
-export function AnswerForm({ onSend, children }: { onSend: () => void; children: ReactNode }) {
+export function AnswerForm({ onSend, children }: { onSend: (form: HTMLFormElement) => void; children: ReactNode }) {
   return (
     <form
       noValidate
@@ -26,7 +26,7 @@ export function AnswerForm({ onSend, children }: { onSend: () => void; children:
       onClickCapture={restWhileDouble}
       onSubmit={(event) => {
         event.preventDefault();
-        onSend();
+        onSend(event.currentTarget);
       }}
     >
       {children}

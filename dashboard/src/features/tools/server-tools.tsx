@@ -42,9 +42,27 @@ export function ServerTools({ tool }: { tool: Tool }) {
     >
       {last_error && !refresh.error && (
         <Callout tone="warn">
-          <b>The server did not respond last time</b>
-          <p>{last_error.message}</p>
-          <code className="text-muted">{last_error.code}</code>
+          {last_error.code === "authorization_required" && tool.auth ? (
+            <>
+              <b>No account is connected yet</b>
+              <p>
+                The server's tools are listed after the first consent.{" "}
+                <Link
+                  to="/oauth_clients/$oauthClientId"
+                  params={{ oauthClientId: tool.auth.oauth_client_id }}
+                  className="text-accent underline underline-offset-2"
+                >
+                  Connect an account
+                </Link>
+              </p>
+            </>
+          ) : (
+            <>
+              <b>The server did not respond last time</b>
+              <p>{last_error.message}</p>
+              <code className="text-muted">{last_error.code}</code>
+            </>
+          )}
         </Callout>
       )}
       <ErrorNote title="The list was not refreshed" error={refresh.error} />

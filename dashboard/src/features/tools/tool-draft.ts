@@ -19,6 +19,8 @@ export function toolDraftOf(tool?: Tool): ToolDraft {
     max_output_bytes: numberText(tool?.max_output_bytes),
     enabled: tool?.enabled ?? true,
     headers: Object.entries(tool?.headers ?? {}).map(([name, value]) => ({ name, value })),
+    auth: tool?.auth?.oauth_client_id ?? "",
+    auth_per_user: false,
     timeout_ms: numberText(tool?.timeout_ms),
   };
   return Object.assign(common, ...toolTypeOrder.map((type) => toolParts[type].draftOf(tool)));
@@ -80,7 +82,11 @@ export function toolChanges(draft: ToolDraft, tool: Tool): Record<string, unknow
   const baseBody = readToolDraft(tool.type, toolDraftOf(tool)).body;
   const isChanged = (field: string): boolean => !same(body[field], baseBody[field]);
   const { together = [] } = toolParts[tool.type];
-  const isSent = (field: string): boolean => isChanged(field) || (together.includes(field) && together.some(isChanged));
+  // The server wants the OAuth client again with another URL. The form shows both.
+  const isMeantAgain = (field: string): boolean =>
+    field === "auth" && body.auth !== null && (isChanged("url") || isChanged("server_url"));
+  const isSent = (field: string): boolean =>
+    isChanged(field) || isMeantAgain(field) || (together.includes(field) && together.some(isChanged));
   return Object.fromEntries(Object.entries(body).filter(([field]) => isSent(field)));
 }
 
@@ -108,6 +114,7 @@ const words: Record<string, string> = Object.assign(
     on_unknown: "what happens if a crash interrupts a call",
     max_output_bytes: "max output size",
     enabled: "enabled",
+    auth: "OAuth",
     timeout_ms: "timeout",
   } satisfies Partial<Record<keyof CommonDraft, string>>,
   ...toolTypeOrder.map((type) => toolParts[type].words),

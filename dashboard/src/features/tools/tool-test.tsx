@@ -1,8 +1,9 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, Wrench, X } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import type { ToolTest as TestAnswer, Tool } from "../../../../server/resources/tools/schema.ts";
+import { oauthClientApi } from "../../entities/oauth/oauth-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { testTool } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
@@ -18,6 +19,7 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { EmptyState } from "../../ui/feedback/empty-state.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button, buttonClass } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
 import { JsonField } from "../../ui/forms/json-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { FoldedCode } from "../../ui/forms/show-code.tsx";
@@ -54,7 +56,18 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   const [text, setText] = useState(() => jsonText(exampleArguments(schema)));
   const read = readJson(text);
   const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
-  const body = { arguments: read.value, ...(chosen && { name: chosen.name }) };
+  const oauth = useQuery({
+    ...oauthClientApi.one(at, tool.auth?.oauth_client_id ?? ""),
+    enabled: Boolean(tool.auth),
+    retry: false,
+  });
+  const isPerUser = oauth.data?.per_user ?? false;
+  const [user, setUser] = useState("");
+  const body = {
+    arguments: read.value,
+    ...(chosen && { name: chosen.name }),
+    ...(isPerUser && user.trim() !== "" && { user_id: user.trim() }),
+  };
   const test = useMutation({ mutationFn: () => testTool(at, tool.id, body) });
   const argumentErrors =
     test.error instanceof ApiError && test.error.fieldErrors.length > 0 ? test.error.fieldErrors : null;
@@ -91,6 +104,17 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
               if (test.isError) test.reset();
             }}
           />
+          {isPerUser && (
+            <Field
+              label="User"
+              placeholder="ada"
+              hint="The call uses this user's account."
+              autoComplete="off"
+              spellCheck={false}
+              value={user}
+              onChange={({ target }) => setUser(target.value)}
+            />
+          )}
           {at.mode === "live" && (
             <Callout tone="warn">This is live data: the call is real and needs no approval here.</Callout>
           )}

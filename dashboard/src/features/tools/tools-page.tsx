@@ -116,7 +116,7 @@ function ToolRow({
           {!tool.enabled && <Badge>off</Badge>}
         </span>
         <SecondLine title={description} tone={last_error ? "text-warn" : undefined}>
-          {last_error ? `The server does not respond: ${last_error.message}` : description || target(tool)}
+          {last_error ? troubleOf(last_error) : description || target(tool)}
         </SecondLine>
       </Cell>
       <Cell>
@@ -135,3 +135,6 @@ function ToolRow({
     </Row>
   );
 }
+
+const troubleOf = ({ code, message }: NonNullable<Tool["last_error"]>): string =>
+  code === "authorization_required" ? "No account is connected yet" : `The server does not respond: ${message}`;

@@ -50,6 +50,20 @@ test("an agent tool keeps its version or label, and is sent with its agent if on
   expect(toolCreation("agent", { ...made, choice: "@beta" })).toMatchObject({ label: "beta" });
 });
 
+test("an OAuth client is sent with another URL, is taken away by none, and of MCP servers may be discovered", () => {
+  const calls = { ...tool, auth: { type: "oauth", oauth_client_id: "oac_1" } } as unknown as Tool;
+  const draft = toolDraftOf(calls);
+  const url = "https://other.example/pay";
+  expect(toolChanges(draft, calls)).toEqual({});
+  expect(toolChanges({ ...draft, url }, calls)).toEqual({ url, auth: { type: "oauth", oauth_client_id: "oac_1" } });
+  expect(toolChanges({ ...draft, auth: "" }, calls)).toEqual({ auth: null });
+  expect(toolChanges({ ...toolDraftOf(tool), url }, tool)).toEqual({ url });
+  const mcp = { ...toolDraftOf(), name: "files", server_url: "https://mcp.example/mcp", auth: "discovered" };
+  expect(toolCreation("mcp", mcp)).toMatchObject({ auth: { type: "oauth" } });
+  expect(toolCreation("mcp", { ...mcp, auth_per_user: true })).toMatchObject({ auth: { per_user: true } });
+  expect(toolCreation("mcp", { ...mcp, auth: "" })).not.toHaveProperty("auth");
+});
+
 test("a new tool is sent with its type and without default values", () => {
   const draft = { ...toolDraftOf(), name: "greet", description: "Greets." };
   expect(toolCreation("client", draft)).toEqual({ type: "client", name: "greet", description: "Greets." });

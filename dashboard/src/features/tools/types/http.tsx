@@ -22,12 +22,13 @@ export const part: ToolPart<RequestDraft & HttpDraft> = {
     output_fields: (tool?.output_fields ?? []).join("\n"),
   }),
   read: (draft, reader) => {
-    const { url, headers, timeout_ms, retries, idempotent } = readRequest(draft, reader);
+    const { url, headers, auth, timeout_ms, retries, idempotent } = readRequest(draft, reader);
     const { method, response, output_fields } = draft;
     return {
       url,
       method,
       headers,
+      auth,
       timeout_ms,
       retries,
       idempotent,

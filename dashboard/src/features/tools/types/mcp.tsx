@@ -3,9 +3,11 @@ import { wordsIn } from "../../../lib/words-in.ts";
 import { Field } from "../../../ui/forms/field.tsx";
 import { FormSection } from "../../../ui/forms/form-section.tsx";
 import { TextArea } from "../../../ui/forms/text-area.tsx";
+import { AuthField } from "../auth-field.tsx";
 import { HeadersField } from "../headers-field.tsx";
 import { ServerTools } from "../server-tools.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
+import { readAuth } from "../tool-auth.ts";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
 export interface McpDraft {
@@ -21,9 +23,10 @@ export const part: ToolPart<McpDraft> = {
     server_url: tool?.server_url ?? "",
     allowed_tools: (tool?.allowed_tools ?? []).join("\n"),
   }),
-  read: ({ allowed_tools }, { required, number, headers }) => ({
+  read: ({ allowed_tools, ...draft }, { required, number, headers }) => ({
     server_url: required("server_url", "Enter the server's URL, such as https://mcp.example.com/mcp."),
     headers: headers(),
+    auth: readAuth(draft, true),
     timeout_ms: number("timeout_ms"),
     allowed_tools: wordsIn(allowed_tools),
   }),
@@ -44,6 +47,7 @@ function McpFields(fields: Fields<CommonDraft & McpDraft>) {
     >
       <Field label="URL" autoComplete="off" spellCheck={false} {...text("server_url")} />
       <HeadersField {...fields} />
+      <AuthField {...fields} canDiscover />
       <div className="grid gap-4 rail:grid-cols-2">
         <TextArea
           label="Allowed tools"

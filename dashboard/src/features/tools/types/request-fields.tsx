@@ -4,8 +4,10 @@ import type { Fields } from "../../../hooks/use-form.ts";
 import { Field } from "../../../ui/forms/field.tsx";
 import { FormSection } from "../../../ui/forms/form-section.tsx";
 import { Select } from "../../../ui/forms/select.tsx";
+import { AuthField } from "../auth-field.tsx";
 import { HeadersField } from "../headers-field.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
+import { readAuth } from "../tool-auth.ts";
 import { type CommonDraft, type DraftReader, numberText, type ToolPart } from "./tool-part.ts";
 
 /** Fields that http and webhook tools share. */
@@ -29,6 +31,7 @@ export const readRequest = (
 ) => ({
   url: required("url", "Enter the URL to call, such as https://api.example.com/orders."),
   headers: headers(),
+  auth: readAuth(draft),
   timeout_ms: number("timeout_ms"),
   retries: number("retries"),
   idempotent: draft.idempotent === "" ? undefined : draft.idempotent === "true",
@@ -56,6 +59,7 @@ export function RequestFields({
         </div>
       </div>
       <HeadersField {...fields} />
+      <AuthField {...fields} />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
         <TimeoutField text={text} standard={30000} />
         <Field label="Retries" inputMode="numeric" placeholder="0" {...text("retries")} />

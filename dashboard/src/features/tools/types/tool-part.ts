@@ -48,6 +48,10 @@ export interface CommonDraft {
   max_output_bytes: string;
   enabled: boolean;
   headers: { name: string; value: string }[];
+  /** Id of the OAuth client of the calls; empty for none. */
+  auth: string;
+  /** True if each user of a discovered client has an own grant. */
+  auth_per_user: boolean;
   timeout_ms: string;
 }
 
