@@ -3,6 +3,7 @@ import type { List } from "../../../../server/domain/api-types/schema.ts";
 import type { Secret } from "../../../../server/domain/api-types/secret.ts";
 import type { AgentListItem as ListedAgent } from "../../../../server/resources/agents/schema.ts";
 import type { AddFromCatalog, CatalogItem } from "../../../../server/resources/tools/catalog/schema.ts";
+import type { ImportTools, ToolImport } from "../../../../server/resources/tools/import/schema.ts";
 import type { Tool, ToolTest } from "../../../../server/resources/tools/schema.ts";
 import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
@@ -89,3 +90,7 @@ export function approvalWords(approval: Approval): string {
   if (approval === "never") return "Not required";
   return approval === "always" ? "Always required" : "Conditional";
 }
+
+/** Says what an import of an OpenAPI document would do, or does it. */
+export const importTools = (at: WorkspaceKey, order: ImportTools): Promise<ToolImport> =>
+  post(toolApi.url(at, "import"), order);

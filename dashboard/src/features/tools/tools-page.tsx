@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Blocks, KeyRound, Wrench } from "lucide-react";
-import { useState } from "react";
+import { Blocks, FileDown, KeyRound, Wrench } from "lucide-react";
+import { lazy, useState } from "react";
 import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { ListPage } from "../../entities/crud/list-page.tsx";
 import { ImportBundle } from "../../entities/import-export/import-bundle.tsx";
@@ -15,11 +15,16 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Chip } from "../../ui/forms/chip.tsx";
 import { CatalogDialog } from "./catalog-dialog.tsx";
 import { SecretsDialog } from "./secrets-dialog.tsx";
 import { toolParts, toolTypeOrder } from "./types/tool-parts.ts";
+
+const ImportApiDialog = lazy(() =>
+  import("./import-api/import-api-dialog.tsx").then((loaded) => ({ default: loaded.ImportApiDialog })),
+);
 
 const columns = [
   { label: "Name" },
@@ -39,6 +44,7 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
   const may = usePermission("member");
   const [secrets, setSecrets] = useState(false);
   const [catalog, setCatalog] = useState(false);
+  const [api, setApi] = useState(false);
   return (
     <>
       <ListPage
@@ -64,6 +70,12 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
                 Catalogue
               </Button>
             )}
+            {may && (
+              <Button kind="ghost" onClick={() => setApi(true)}>
+                <FileDown aria-hidden className="size-4" strokeWidth={1.5} />
+                Import API
+              </Button>
+            )}
             <ImportBundle />
             <Button kind="ghost" onClick={() => setSecrets(true)}>
               <KeyRound aria-hidden className="size-4" strokeWidth={1.5} />
@@ -85,10 +97,15 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
           icon: Wrench,
           title: "No tools yet",
           about:
-            "Agents call tools: your own code, a URL, sandboxed code, an MCP server or another agent. The catalogue has ready ones.",
+            "Agents call tools: your own code, a URL, sandboxed code, an MCP server or another agent. The catalogue has ready ones, and an OpenAPI document becomes many.",
         }}
       />
       {catalog && <CatalogDialog onClose={() => setCatalog(false)} />}
+      {api && (
+        <LazyBoundary>
+          <ImportApiDialog onClose={() => setApi(false)} />
+        </LazyBoundary>
+      )}
       {secrets && <SecretsDialog onClose={() => setSecrets(false)} />}
     </>
   );

@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ImportTools, ToolImport } from "../../../../../server/resources/tools/import/schema.ts";
+import { importTools, toolApi } from "../../../entities/tool/tool-api.ts";
+import { useWorkspace } from "../../../lib/workspace.ts";
+import { DocumentDialog, type DocumentDraft, firstDocument } from "./document-dialog.tsx";
+import { firstChoice, stillChosen } from "./operation-groups.ts";
+import { OperationsDialog } from "./operations-dialog.tsx";
+import { ResultDialog } from "./result-dialog.tsx";
+import { needsSettings, type Settings, SettingsDialog } from "./settings-dialog.tsx";
+
+type Step = "document" | "settings" | "operations";
+
+/** Imports operations of an OpenAPI document in steps. Going back keeps everything that was entered. */
+export function ImportApiDialog({ onClose }: { onClose: () => void }) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const [step, setStep] = useState<Step>("document");
+  const [draft, setDraft] = useState<DocumentDraft>(firstDocument);
+  const [order, setOrder] = useState<ImportTools>({});
+  /** Preview without settings. */
+  const [first, setFirst] = useState<ToolImport | null>(null);
+  const [plan, setPlan] = useState<ToolImport | null>(null);
+  const [settings, setSettings] = useState<Settings>({});
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const importing = useMutation({
+    mutationFn: () => importTools(at, { ...order, operations: [...chosen] }),
+    onSettled: () => client.invalidateQueries(toolApi.all(at)),
+  });
+
+  const choose = (next: ToolImport, isSameDocument: boolean) => {
+    const kept = isSameDocument ? stillChosen(chosen, next.operations) : new Set<string>();
+    setChosen(kept.size > 0 ? kept : firstChoice(next.operations));
+    setPlan(next);
+    importing.reset();
+  };
+
+  if (importing.data) return <ResultDialog plan={plan} result={importing.data} onClose={onClose} />;
+  if (step === "document" || !plan || !first)
+    return (
+      <DocumentDialog
+        first={draft}
+        hasPlan={plan !== null}
+        onRead={(read, next, source) => {
+          setDraft(read);
+          setOrder(source);
+          setFirst(next);
+          setSettings({});
+          choose(next, next.sha256 === plan?.sha256);
+          setStep(needsSettings(next) ? "settings" : "operations");
+        }}
+        onClose={onClose}
+      />
+    );
+  if (step === "settings")
+    return (
+      <SettingsDialog
+        plan={first}
+        source={order}
+        first={settings}
+        onBack={() => setStep("document")}
+        onRead={(entered, next, changed) => {
+          setSettings(entered);
+          setOrder(changed);
+          choose(next, true);
+          setStep("operations");
+        }}
+      />
+    );
+  return (
+    <OperationsDialog
+      plan={plan}
+      chosen={chosen}
+      onChosen={(next) => {
+        setChosen(next);
+        if (importing.isError) importing.reset();
+      }}
+      isImporting={importing.isPending}
+      error={importing.error}
+      onImport={() => importing.mutate()}
+      onSettings={() => setStep("settings")}
+      onBack={() => setStep("document")}
+    />
+  );
+}
