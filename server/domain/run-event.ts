@@ -209,6 +209,9 @@ export const Elicitation = named(
 );
 export type Elicitation = Static<typeof Elicitation>;
 
+/** Levels of the log messages of MCP servers, as in RFC 5424. */
+export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+
 export const elicitationActions = ["accept", "decline", "cancel"] as const;
 
 /** The user's answer to a question of an MCP server. */
@@ -623,6 +626,15 @@ export const eventFields = {
   },
   /** The user gave the consent that the call waited for: it is made now. */
   "tool.authorized": { tool_call_id: about("The tool call.", Id) },
+  /** Word of a call that is under way, from its MCP server. Bounded in number and size; nothing is decided by it. */
+  "tool.progress": {
+    tool_call_id: about("The tool call.", Id),
+    step_index: Step,
+    progress: about("How far the call is; it never decreases. Null for a log message.", orNull(Type.Number())),
+    total: about("How far it goes; null where that is not known.", orNull(Type.Number())),
+    message: about("What the server says about it, for people; null where it says nothing.", orNull(Text)),
+    level: about("The level of a log message; null for progress.", orNull(oneOf(logLevels))),
+  },
   "tool.completed": {
     tool_call_id: about("The tool call.", Id),
     step_index: Step,
@@ -771,6 +783,7 @@ export type RunSteered = EventOf<"run.steered">;
 export type StepStarted = EventOf<"step.started">;
 export type StepRestarted = EventOf<"step.restarted">;
 export type StepCompleted = EventOf<"step.completed">;
+export type ToolProgress = EventOf<"tool.progress">;
 export type ToolCompleted = EventOf<"tool.completed">;
 export type GuardrailDecided = EventOf<"guardrail.decided">;
 export type HandoffCompleted = EventOf<"handoff.completed">;

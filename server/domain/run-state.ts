@@ -118,6 +118,8 @@ export interface ToolCall extends ToolRequest {
   images?: ImageFacts[];
   /** Questions of its MCP server that were answered, oldest first. */
   answered?: AnsweredElicitation[];
+  /** Number of `tool.progress` of the call so far, which is limited; absent before the first. */
+  progress_events?: number;
   /** The child run of an agent tool, and the calls that it waits for. */
   child: { run_id: string; agent_id: string; waits_for: RequiredCall[] } | null;
 }
@@ -451,6 +453,10 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "tool.authorized": {
       const go = ({ authorization: _, ...call }: ToolCall): ToolCall => ({ ...call, needs: null, status: "running" });
       return { open: intended(state, event), calls: changeCall(state, event.tool_call_id, lists, go) };
+    }
+    case "tool.progress": {
+      const count = (call: ToolCall): ToolCall => ({ ...call, progress_events: (call.progress_events ?? 0) + 1 });
+      return { calls: changeCall(state, event.tool_call_id, lists, count) };
     }
     case "tool.completed":
       return {

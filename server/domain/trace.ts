@@ -18,6 +18,7 @@ import type {
   StepRestarted,
   StepStarted,
   ToolCompleted,
+  ToolProgress,
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
 import { createFold, isAwaitingAnswer, isOver, type RunState, requireRun, type ToolCall } from "./run-state.ts";
@@ -72,6 +73,8 @@ export interface TraceStep {
   retries: Retry[];
   /** With `include=subagents`: the step's run. Steps of a child run have the agent's call as `parent_id`. */
   run_id?: string;
+  /** What the MCP server of the call said about it, oldest first; absent if it said nothing. */
+  progress?: (Pick<ToolProgress, "progress" | "total" | "message" | "level"> & { at: string })[];
   /** Files that the call made. */
   files?: FileFacts[];
   /** For a program: its part in the folder that it shares, and the folder after it. */
@@ -166,6 +169,13 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
       case "step.completed":
         completeStep(stepAt(event.step_index), event, at);
         break;
+      case "tool.progress": {
+        const step = stepAt(event.step_index);
+        const { progress, total, message, level } = event;
+        step.progress ??= [];
+        step.progress.push({ at: timestamp(at), progress, total, message, level });
+        break;
+      }
       case "tool.completed":
         setResult(stepAt(event.step_index), event, at);
         if (event.workspace)

@@ -23,6 +23,7 @@ export const frameNames = [
   "tool.requested",
   "tool.decided",
   "tool.authorized",
+  "tool.progress",
   "tool.completed",
   "subagent.started",
   "subagent.waiting",

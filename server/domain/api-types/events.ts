@@ -146,6 +146,10 @@ export const frames = {
     data(from("tool.decided", "tool_call_id", "decision", "reason", "elicitation", "needs")),
   ),
   "tool.authorized": t.about("The user consented to the use of an account. The call is made now.", data(call)),
+  "tool.progress": t.about(
+    "The MCP server of a tool call that is under way says how far it is, or logs something. At most one per second.",
+    data(from("tool.progress", "tool_call_id", "step_index", "progress", "total", "message", "level")),
+  ),
   "tool.completed": t.about(
     "A tool call has ended. The model reads its `result`.",
     data({

@@ -135,6 +135,19 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
     { tool_call_id: "a", decision: "approve", reason: "ok", needs: null },
   ],
   "tool.authorized": [{ type: "tool.authorized", tool_call_id: "a" }, "tool.authorized", { tool_call_id: "a" }],
+  "tool.progress": [
+    {
+      type: "tool.progress",
+      tool_call_id: "a",
+      step_index: 3,
+      progress: 3,
+      total: 10,
+      message: "Reading",
+      level: null,
+    },
+    "tool.progress",
+    { tool_call_id: "a", step_index: 3, progress: 3, total: 10, message: "Reading", level: null },
+  ],
   "subagent.started": [
     { type: "subagent.started", tool_call_id: "a", run_id: "run_2", agent_id: "agt_2" },
     "subagent.started",

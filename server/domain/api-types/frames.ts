@@ -98,6 +98,10 @@ function wire(id: string, event: RunEvent, link: AuthorizationLink | undefined):
     }
     case "tool.authorized":
       return [event.type, { tool_call_id: event.tool_call_id }];
+    case "tool.progress": {
+      const { tool_call_id, step_index, progress, total, message, level } = event;
+      return [event.type, { tool_call_id, step_index, progress, total, message, level }];
+    }
     case "tool.completed": {
       const { tool, tool_call_id, status, output, error, latency_ms, step_index, files } = event;
       const filesField = files && files.length > 0 ? { files } : {};

@@ -31,9 +31,13 @@ export interface ToolPart {
   result: unknown;
   error: unknown;
   latencyMs: number | null;
+  /** How far its MCP server says that it is; absent if it says nothing. Log messages change only the message. */
+  progress?: CallProgress;
   /** The run that an agent tool started. */
   subagentRunId: string | null;
 }
+
+export type CallProgress = Pick<DataOf<"tool.progress">, "progress" | "total" | "message">;
 
 /** A message of the user that came while the run was under way. */
 interface MessagePart {
@@ -134,6 +138,9 @@ function change(view: RunView, frame: Exclude<RunFrame, { event: "token" }>): vo
       break;
     case "tool.decided":
       changeTool(view, data, { needs: data.needs, state: data.needs ? "waiting" : "running" });
+      break;
+    case "tool.progress":
+      tellProgress(view, data);
       break;
     case "tool.completed":
       changeTool(view, data, {
@@ -246,6 +253,14 @@ function changeTool(view: RunView, { tool_call_id }: { tool_call_id: string }, c
   view.parts = view.parts.map((part) =>
     part.kind === "tool" && part.id === tool_call_id ? { ...part, ...changed } : part,
   );
+}
+
+function tellProgress(view: RunView, { tool_call_id, progress, total, message, level }: DataOf<"tool.progress">): void {
+  view.parts = view.parts.map((part) => {
+    if (part.kind !== "tool" || part.id !== tool_call_id) return part;
+    const before = part.progress ?? { progress: null, total: null };
+    return { ...part, progress: level === null ? { progress, total, message } : { ...before, message } };
+  });
 }
 
 function end(view: RunView, { status, output, usage, ...rest }: DataOf<"run.completed" | "run.failed">): void {

@@ -1,7 +1,15 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { type FinishReason, type ModelRequest, RequestAdjustment } from "../model-call.ts";
-import { Decider, DocumentFacts, decisions, FileFacts, type JournalEntry, ModelSpend } from "../run-event.ts";
+import {
+  Decider,
+  DocumentFacts,
+  decisions,
+  eventFields,
+  FileFacts,
+  type JournalEntry,
+  ModelSpend,
+} from "../run-event.ts";
 import { runStatuses } from "../run-state.ts";
 import { runTriggers } from "../run-trigger.ts";
 import { stepTypes } from "../step-kinds.ts";
@@ -25,6 +33,9 @@ const StepWorkspace = t.named(
     bytes: t.about("How long they are together, in bytes.", t.integer),
   }),
 );
+
+const { progress, total, message, level } = told(eventFields["tool.progress"]);
+const toldProgress = { progress, total, message, level };
 
 export const TraceStep = t.named(
   "TraceStep",
@@ -112,6 +123,17 @@ export const TraceStep = t.named(
     raw: t.about(
       "The run's journal as it is kept, with `include=raw`.",
       t.optional(t.list(t.withType<JournalEntry>(t.anyObject))),
+    ),
+    progress: t.about(
+      "What the MCP server of the call said about it while it worked, oldest first; absent if it said nothing.",
+      t.optional(
+        t.list(
+          t.object({
+            at: At,
+            ...toldProgress,
+          }),
+        ),
+      ),
     ),
     files: t.about("Files that the step made.", t.optional(t.list(told(FileFacts)))),
     workspace: t.about(

@@ -1,5 +1,6 @@
 import { isLastFrame } from "../../domain/api-types/frames.ts";
 import type { AppError } from "../../domain/errors.ts";
+import { progressText } from "../../domain/progress-text.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
 import { A2aError, thrownAs } from "./errors.ts";
 import {
@@ -53,6 +54,8 @@ export function a2aDialect({ run, first, after, wrap }: Streamed): EventEncoder 
         case "run.resumed":
         case "run.paused":
           return status(stateOf[frame.event === "run.created" ? frame.data.status : "in_progress"], frame.at);
+        case "tool.progress":
+          return status(stateOf.in_progress, frame.at, [{ text: progressText(frame.data) }]);
         case "run.requires_action":
           return status(waitingState(frame.data.required_action), frame.at, questionParts(frame.data.required_action));
         case "run.completed": {

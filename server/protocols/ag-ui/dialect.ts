@@ -263,6 +263,10 @@ export function agUiDialect(of: Streamed): ChatEncoder {
         const { tool_call_id, tool: name, args } = frame.data;
         return close() + call({ tool_call_id, name, arguments: args });
       }
+      case "tool.progress": {
+        const { tool_call_id, progress, total, message, level } = frame.data;
+        return custom("tool_progress", { tool_call_id, progress, total, message, level });
+      }
       case "tool.completed":
         return result(frame.data);
       case "run.requires_action":

@@ -165,6 +165,12 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before, ...
         const why = reason !== null && { reason };
         return isShown ? line({ type: "tool-approval-response", approvalId, approved: true, ...why }) : "";
       }
+      case "tool.progress": {
+        const { tool_call_id, progress, total, message, level } = frame.data;
+        // Transient parts are for the page only: the client keeps them in no message.
+        const data = { tool_call_id, progress, total, message, level };
+        return line({ type: "data-tool-progress", data, transient: true });
+      }
       case "tool.completed":
         return completed(frame.data);
       case "run.requires_action": {

@@ -1,6 +1,7 @@
 import type { RunFrame } from "../../domain/api-types/events.ts";
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import type { AppError } from "../../domain/errors.ts";
+import { progressText } from "../../domain/progress-text.ts";
 import type { RequiredActionObject, RequiredCallObject } from "../../domain/required-action.ts";
 import { isObject } from "../../lib/json.ts";
 import { requireValue } from "../../lib/require-value.ts";
@@ -152,6 +153,8 @@ function progressOf(frame: RunFrame): string {
       return `Calls ${frame.data.tool}.`;
     case "tool.completed":
       return `${frame.data.tool}: ${frame.data.status}.`;
+    case "tool.progress":
+      return progressText(frame.data);
     default:
       return frame.event;
   }

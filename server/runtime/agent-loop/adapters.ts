@@ -18,6 +18,7 @@ import { createDocumentReader } from "../sandbox/document-reader.ts";
 import type { ProgramFile } from "../sandbox/program.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
 import type { SystemPython } from "../sandbox/system-python.ts";
+import type { TellProgress } from "./call-progress.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { RunPorts } from "./run-context.ts";
@@ -90,6 +91,8 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
     const isRun = start.run_id !== noRun;
     const mcp = createMcpClient({ egress, stdio, elicits: isRun });
     const openCalls: OpenCalls = new Map();
+    // By call: one that has asked the user goes on in a later loop, with the connection of the earlier one.
+    const tellers = new Map<string, TellProgress>();
     // Secrets of all tools and all earlier calls: a secret sent to one server may be echoed by another.
     const hidden = createHidden();
     const context: Omit<ToolContext, "recorded" | "standing" | "workspaces"> = {
@@ -134,7 +137,10 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal, start.owner) },
       readDocument: async (order, signal) => (await readerOf(ask)).read(order, signal),
       mcp,
-      ...(isRun && { openCalls }),
+      ...(isRun && {
+        openCalls,
+        tellProgress: (id: string, ...told: Parameters<TellProgress>) => tellers.get(id)?.(...told),
+      }),
       now,
     };
     const workspaces: Omit<Workspaces, "current"> = {
@@ -146,13 +152,15 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
     };
     return {
       keepFile: context.keepFile,
-      runTool: (call, tool, signal, recorded, { standing, workspace: current }) =>
-        runTool(
+      runTool: (call, tool, signal, recorded, { standing, workspace: current, tell }) => {
+        if (tell) tellers.set(call.id, tell);
+        return runTool(
           call,
           tool,
           { ...context, recorded, standing, ...(current && { workspaces: { ...workspaces, current } }) },
           signal,
-        ),
+        ).finally(() => tellers.delete(call.id));
+      },
       close() {
         for (const call of openCalls.values()) call.abort();
         void mcp.close();

@@ -5,6 +5,7 @@ import type { JournalEntry, RunEvent, ToolError } from "../../domain/run-event.t
 import { type OpenStep, openStep, type RunState, type ToolCall } from "../../domain/run-state.ts";
 import type { StepType } from "../../domain/step-kinds.ts";
 import type { Connection, Model } from "../models/model.ts";
+import type { TellProgress } from "./call-progress.ts";
 import type { Outlet } from "./message-channel.ts";
 import type { Appended, Ask, Basis, ChildOrder, Reserved, RunStart } from "./messages.ts";
 import type { ToolContext, Workspaces } from "./tools/context.ts";
@@ -55,6 +56,8 @@ interface Breakers {
 /** State of a run as its tools read it. */
 interface StateOfTools {
   standing: ToolContext["standing"];
+  /** Journals what a server says about the call while it works; absent outside of runs. */
+  tell?: TellProgress;
   /** Absent outside of runs. */
   workspace?: Workspaces["current"];
 }

@@ -16,6 +16,7 @@ import { failpoint } from "../../lib/failpoint.ts";
 import { type CompiledGuardrails, compileGuardrails, guardrailsOn, withoutKinds } from "../guardrails/compile.ts";
 import { screenInSlices } from "../guardrails/in-slices.ts";
 import { standingOf } from "../models/spend-guard.ts";
+import { createCallProgress, type TellProgress } from "./call-progress.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import { type RunContext, Superseded } from "./run-context.ts";
 import { toolSearch } from "./tool-search.ts";
@@ -61,8 +62,10 @@ async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Prom
   const startedAt = performance.now();
   failpoint?.(`before_effect.${stepTypeOf(tool.type)}`);
   const recorded = Promise.withResolvers<void>();
+  const progress = progressOf(call(), turn);
   try {
-    const outcome = await outcomeOf(call, tool, turn, recorded.promise);
+    const outcome = await outcomeOf(call, tool, turn, recorded.promise, progress.tell);
+    await progress.stop();
     failpoint?.(`after_effect.${stepTypeOf(tool.type)}`);
     const latency_ms = Math.round(performance.now() - startedAt);
     await inLine(async () => {
@@ -71,7 +74,25 @@ async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Prom
     });
   } finally {
     recorded.resolve();
+    void progress.stop();
   }
+}
+
+/** Journals the progress of a call. Its texts are withheld if guardrails check the result, which they may be part of. */
+function progressOf(call: ToolCall, turn: RunContext): ReturnType<typeof createCallProgress> {
+  const progress = createCallProgress({
+    call,
+    count: call.progress_events ?? 0,
+    record: (events) => turn.record(...events),
+  });
+  const isScreened = (turn.start.agent.guardrails ?? []).some(({ on }) => on.includes("tool_output"));
+  return {
+    stop: progress.stop,
+    tell(kind, read) {
+      if (!isScreened) progress.tell(kind, read);
+      else if (kind === "progress") progress.tell(kind, () => ({ ...read(), message: null }));
+    },
+  };
 }
 
 /** Uses a recorded result instead of running the call, after guardrails have checked it. */
@@ -118,6 +139,7 @@ async function outcomeOf(
   tool: ToolSnapshot,
   turn: RunContext,
   recorded: Promise<void>,
+  tell: TellProgress,
 ): Promise<ToolOutcome> {
   try {
     if (tool.type === "tool_search") return toolSearch(call(), turn);
@@ -126,6 +148,7 @@ async function outcomeOf(
       (await turn.ports.runTool(call(), tool, turn.signal, recorded, {
         standing: () => standingOf(turn.state()),
         workspace: (owner) => turn.state().workspaces?.[owner] ?? null,
+        tell,
       }))
     );
   } catch (error) {

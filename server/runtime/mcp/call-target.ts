@@ -4,6 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import type { Operation } from "./open-client.ts";
 import { plainText } from "./plain-text.ts";
+import { readLog } from "./progress.ts";
 import { type McpResult, readResult } from "./read-result.ts";
 import type { Client, RequestOptions } from "./sdk.ts";
 
@@ -100,8 +101,13 @@ async function callAsTask(
   request: Request,
   params: Raw,
   { signal }: RequestOptions,
-  { clock }: Operation,
+  { clock, hooks }: Operation,
 ): Promise<McpResult> {
+  const tell = (data: unknown): void => {
+    const log = readLog({ level: "info", data });
+    if (log && typeof data === "string") hooks?.onLog?.(log);
+  };
+  let told: unknown;
   const created = await request("tools/call", { ...params, task: {} });
   let task = isObject(created.task) ? created.task : null;
   if (!task) return readResult(created);
@@ -113,6 +119,8 @@ async function callAsTask(
     await sleep(Math.min(poll.longest_ms, Math.max(poll.shortest_ms, wait_ms)), undefined, { signal });
     task = await request("tasks/get", { taskId });
     clock?.restart();
+    if (task.statusMessage !== told) tell(task.statusMessage);
+    told = task.statusMessage;
   }
   if (task.status === "cancelled") throw new McpFailure("mcp_error", "The server cancelled the task.");
   return readResult(await request("tasks/result", { taskId }));

@@ -113,6 +113,7 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
         capabilities: session?.capabilities,
         ...(elicits && { elicit: (question, until) => askUser(operation, question, until) }),
         onListChanged: operation.hooks?.onListChanged,
+        onLog: operation.hooks?.onLog,
       });
       const leave = () => {
         void client.close();

@@ -3,22 +3,17 @@ import { unansweredCode } from "./bounded-fetch.ts";
 import type { McpLimits } from "./deadline.ts";
 import { type Elicit, type McpQuestion, readQuestion, readRequiredQuestion, urlRequiredCode } from "./elicitation.ts";
 import { beginning, McpFailure } from "./mcp-failure.ts";
-import { plainText } from "./plain-text.ts";
+import { createProgressReader, type McpLog, type McpProgress, readLog } from "./progress.ts";
 import type { Client, ElicitResult, jsonSchemaValidator, RequestOptions } from "./sdk.ts";
 
 /** Receivers of the messages of a server during a call. */
 export interface CallHooks {
   elicit?: Elicit;
   onProgress?(progress: McpProgress): void;
+  /** Not called for `stdio:` servers, whose messages could be about the call of another run. */
+  onLog?(log: McpLog): void;
   /** The server's list of tools is another one now. */
   onListChanged?(): void;
-}
-
-/** Progress of a call, as its server reports it. */
-export interface McpProgress {
-  progress: number;
-  total?: number;
-  message?: string;
 }
 
 export type Operation = McpLimits & { hooks?: CallHooks };
@@ -39,10 +34,17 @@ interface ClientSetting {
   /** Asks the user what the server asks; absent: the server is told that nobody can be asked. */
   elicit?: Elicit;
   onListChanged?(): void;
+  onLog?(log: McpLog): void;
 }
 
 /** Opens a client. Other requests of the server (sampling, roots) are refused, because they are not declared. */
-export async function openClient({ firstId = 0, capabilities, elicit, onListChanged }: ClientSetting): Promise<Client> {
+export async function openClient({
+  firstId = 0,
+  capabilities,
+  elicit,
+  onListChanged,
+  onLog,
+}: ClientSetting): Promise<Client> {
   const sdk = await import("./sdk.ts");
   const client = new sdk.Client(
     { name: "runnel", version: build.version },
@@ -55,6 +57,11 @@ export async function openClient({ firstId = 0, capabilities, elicit, onListChan
       return elicit(question, signal) as Promise<ElicitResult>;
     });
   if (onListChanged) client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onListChanged);
+  if (onLog)
+    client.setNotificationHandler(sdk.LoggingMessageNotificationSchema, ({ params }) => {
+      const log = readLog(params);
+      if (log) onLog(log);
+    });
   // The SDK counts from 0 in each exchange: concurrent calls in one session would get each other's responses.
   return Object.assign(client, {
     _requestMessageId: firstId,
@@ -82,13 +89,12 @@ const longest_ms = 2 ** 31 - 1;
 /** Returns the options of an operation's requests. */
 export function requestOptions({ timeout_ms, clock, hooks }: Operation, signal: AbortSignal): RequestOptions {
   if (!clock) return { signal, timeout: timeout_ms };
-  const onprogress = ({ progress, total, message }: McpProgress) => {
+  const read = createProgressReader();
+  const onprogress = (notification: McpProgress) => {
+    const progress = read(notification);
+    if (!progress) return;
     clock.restart();
-    hooks?.onProgress?.({
-      progress,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message: plainText(message).slice(0, 1000).toWellFormed() }),
-    });
+    hooks?.onProgress?.(progress);
   };
   return { signal, timeout: longest_ms, onprogress };
 }

@@ -6,6 +6,7 @@ export type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.j
 export type { ElicitResult } from "@modelcontextprotocol/sdk/types.js";
 export {
   ElicitRequestSchema,
+  LoggingMessageNotificationSchema,
   McpError,
   ResultSchema,
   ToolListChangedNotificationSchema,

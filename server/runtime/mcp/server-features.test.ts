@@ -5,7 +5,7 @@ import { removeProxyEnvironment } from "../../lib/proxy.ts";
 import { startFeaturesServer } from "../../testing/mcp-features-server.ts";
 import { startMcpServer } from "../../testing/mcp-server.ts";
 import { createMcpClient } from "./client.ts";
-import type { McpProgress } from "./open-client.ts";
+import type { McpProgress } from "./progress.ts";
 import { createStdioServers } from "./stdio-servers.ts";
 
 removeProxyEnvironment();

@@ -4,6 +4,7 @@ import { Check, ChevronRight, CircleHelp, LoaderCircle, type LucideIcon, Square,
 import type { ToolPart } from "../../../../server/domain/api-types/run-view.ts";
 import { ShownMedia } from "../../entities/file/shown-media.tsx";
 import { toolFiles } from "../../entities/file/tool-files.ts";
+import { CallProgress } from "../../entities/tool-call/call-progress.tsx";
 import { formatDuration } from "../../lib/format.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
 import { JsonView } from "../../ui/data/json-view.tsx";
@@ -48,6 +49,7 @@ export function CallCard({ part, narrow }: { part: ToolPart; narrow: boolean }) 
           <Pill tone={tone} icon={icon} spin={part.state === "running"}>
             {word}
           </Pill>
+          {part.state === "running" && part.progress && <CallProgress progress={part.progress} />}
           <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
             {part.latencyMs == null ? "" : formatDuration(part.latencyMs)}
           </span>

@@ -29,6 +29,7 @@ import type { Row } from "./row.ts";
 import { rowMarkWord } from "./rows.ts";
 import { RunOutput, WaitingCalls, WaitingMessages } from "./run-output.tsx";
 import { waitingMessages } from "./steered-messages.tsx";
+import { StepProgress } from "./step-progress.tsx";
 import { typeWord } from "./step-words.ts";
 
 interface DetailPaneProps {
@@ -99,6 +100,7 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
     <>
       <WaitingCalls runId={run.id} calls={calls} />
       <ConsentCards authorizations={consentsOf(run, step)} />
+      <StepProgress step={step} live={row.level === 2 ? live : null} />
       <OutputPanel step={step} live={text} ended={endedBy(run, row)} waits={calls.length > 0} />
       {calls.length > 0 && <WaitingMessages messages={waitingMessages(run, loaded.steps, live)} />}
     </>

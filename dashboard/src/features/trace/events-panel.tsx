@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useState } from "react";
 import type { RunFrame } from "../../../../server/domain/api-types/events.ts";
+import { progressText } from "../../../../server/domain/progress-text.ts";
 import type { RunUsage } from "../../../../server/domain/run-event.ts";
 import type { StepType } from "../../../../server/domain/step-kinds.ts";
 import { eventsQuery, type RunEvent } from "../../entities/run/trace-api.ts";
@@ -100,6 +101,8 @@ function eventLine({ event, data }: RunFrame): string {
       return joinFacts(data.tool, data.needs && `needs ${data.needs}`);
     case "tool.decided":
       return joinFacts(data.decision, data.needs && `needs ${data.needs}`);
+    case "tool.progress":
+      return joinFacts(data.level, progressText(data));
     case "tool.completed":
       return joinFacts(data.tool, data.error && "failed", formatDuration(data.latency_ms));
     case "subagent.started":

@@ -11,6 +11,7 @@ import type { Standing } from "../../models/spend-guard.ts";
 import type { DocumentReader } from "../../sandbox/document-reader.ts";
 import type { ProgramFile } from "../../sandbox/program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { TellProgress } from "../call-progress.ts";
 import type { Ask, ToolSecrets } from "../messages.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import type { ToolOutcome } from "./tool-result.ts";
@@ -70,6 +71,8 @@ export interface ToolContext {
   /** Reads a document's text in the jail. Rejects only if the signal is aborted. */
   readDocument: DocumentReader["read"];
   mcp: Pick<McpClient, "callTool">;
+  /** Journals what a server says about this call, unless the call is over. Absent outside of runs. */
+  tellProgress?(tool_call_id: string, ...told: Parameters<TellProgress>): void;
   /** Calls that have asked the user. Absent outside of runs: nobody can be asked there. */
   openCalls?: OpenCalls;
   now(): number;

@@ -7,6 +7,7 @@ import { onAbort } from "../../../lib/on-abort.ts";
 import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../../lib/redact.ts";
 import type { Elicit } from "../../mcp/elicitation.ts";
 import { McpFailure } from "../../mcp/mcp-failure.ts";
+import type { McpLog, McpProgress } from "../../mcp/progress.ts";
 import type { McpResult } from "../../mcp/read-result.ts";
 import { inTurn } from "../response-memory-budget.ts";
 import { authorize, refusalOf } from "./authorization.ts";
@@ -79,12 +80,28 @@ export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
     const headers = token === null ? secrets.headers : { ...secrets.headers, authorization: `Bearer ${token}` };
     const server = { url: server_url, headers };
     const onListChanged = () => void context.ask("tools_changed", { tool_id: tool.id }).catch(() => {});
-    const hooks = context.openCalls ? { elicit, onListChanged } : {};
+    const onProgress = ({ progress, total, message = "" }: McpProgress) =>
+      context.tellProgress?.(call.id, "progress", () => ({
+        progress,
+        total: total ?? null,
+        message: shown(message),
+        level: null,
+      }));
+    const onLog = ({ level, message }: McpLog) =>
+      context.tellProgress?.(call.id, "log", () => ({ progress: null, total: null, message: shown(message), level }));
+    const hooks = context.openCalls ? { elicit, onListChanged, onProgress, onLog } : {};
     return context.mcp.callTool(server, target, call.arguments, { timeout_ms, signal: until }, hooks);
+  }
+
+  /** Returns a server's words about its call, cut after secrets are hidden. */
+  function shown(message: string): string | null {
+    return hideInAnyCase(message, context.hidden()).slice(0, mostWords).toWellFormed() || null;
   }
 };
 
 const never = new Promise<void>(() => {});
+
+const mostWords = 1000;
 
 // A server that asks for ever must end too.
 const mostQuestions = 20;
