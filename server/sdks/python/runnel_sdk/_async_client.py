@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import datetime
+import enum
 import json
 import os
 import random
 import ssl
 import time
 import uuid
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, Generic, List
@@ -539,14 +542,16 @@ class AsyncRunsBase:
         patience: float = 300.0,
         timeout: Optional[float] = None,
         slim: bool = False,
+        extra_headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncRunStream:
         """The events of a run that was started elsewhere: from the first, or after ``last_event_id``.
 
         ``slim`` has less sent for each token. The events are the same, but for the time of a token: it is that of the
         first one.
         """
+        client = _with_headers(self._client, extra_headers)
         return AsyncRunStream(
-            self._client, run_id=run_id, last_event_id=last_event_id, patience=patience, timeout=timeout, slim=slim
+            client, run_id=run_id, last_event_id=last_event_id, patience=patience, timeout=timeout, slim=slim
         )
 
     def _stream(
@@ -557,19 +562,21 @@ class AsyncRunsBase:
         patience: float,
         timeout: Optional[float],
         slim: bool,
+        headers: Optional[Mapping[str, str]],
     ) -> AsyncRunStream:
+        client = _with_headers(self._client, headers)
         tools = body.get("tools")
         sent, functions = separate(tools)
         rest = {name: its for name, its in body.items() if name != "tools"}
         return AsyncRunStream(
-            self._client,
+            client,
             body={**rest, **({"tools": sent} if sent else {})},
             idempotency_key=idempotency_key,
             patience=patience,
             timeout=timeout,
             slim=slim,
             answerer=AsyncAnswerer(
-                self._client,
+                client,
                 functions,
                 None,
                 patience,
@@ -590,15 +597,17 @@ class AsyncRunsBase:
         on_event: Optional[Callable[[Any], Any]],
         idempotency_key: Optional[str],
         patience: float,
+        headers: Optional[Mapping[str, str]],
     ) -> Any:
+        client = _with_headers(self._client, headers)
         sent, functions = separate(tools)
         events = AsyncRunStream(
-            self._client,
+            client,
             body={**body, **({"tools": sent} if sent else {})},
             idempotency_key=idempotency_key,
             patience=patience,
             answerer=AsyncAnswerer(
-                self._client,
+                client,
                 functions,
                 decide,
                 patience,
@@ -611,10 +620,14 @@ class AsyncRunsBase:
             async for event in events:
                 if on_event:
                     await settled(on_event(event))
-        run = await self._client.json("GET", f"/v1/runs/{at(str(events.run_id))}", patience=patience)
+        run = await client.json("GET", f"/v1/runs/{at(str(events.run_id))}", patience=patience)
         if run.status != "completed":
             raise RunFailedError(run)
         return run
+
+
+def _with_headers(client: AsyncClient, headers: Optional[Mapping[str, str]]) -> AsyncClient:
+    return client.with_options(headers=headers) if headers else client
 
 
 class AsyncAnswerer:
@@ -743,11 +756,24 @@ async def _answer(
         output = json.loads(json.dumps(output, allow_nan=False, default=_plain))
         return {"tool_call_id": call.tool_call_id, "output": output}
     except Exception as error:  # noqa: BLE001 - the model is told of whatever it was
-        return {"tool_call_id": call.tool_call_id, "output": str(error) or type(error).__name__, "is_error": True}
+        return {"tool_call_id": call.tool_call_id, "output": _said(error), "is_error": True}
+
+
+def _said(error: Exception) -> str:
+    """An exception for a model: a ``KeyError`` has the key alone as its text."""
+    return repr(error) if isinstance(error, KeyError) else str(error) or type(error).__name__
 
 
 def _plain(value: Any) -> Any:
-    """What a tool returned, for JSON: models of pydantic and dataclasses are objects."""
+    """What a tool returned, for JSON: models of pydantic and dataclasses are objects, sets are lists, dates are texts."""
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    if isinstance(value, (Decimal, uuid.UUID, os.PathLike)):
+        return str(value)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -843,7 +869,12 @@ def _unlike(source: str) -> UnexpectedResponseError:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, allow_nan=False).encode()
+    return json.dumps(value, allow_nan=False, default=_refuse).encode()
+
+
+def _refuse(value: Any) -> Any:
+    hint = ": only `tools` of runs and tools.sync take functions, and an agent has ids" if callable(value) else ""
+    raise TypeError(f"{value!r} is not JSON and cannot be sent{hint}.")
 
 
 def _pairs(query: Optional[Mapping[str, Any]]) -> List[Any]:
