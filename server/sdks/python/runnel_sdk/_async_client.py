@@ -198,7 +198,7 @@ class AsyncClient:
 
 
 def _unreached(cause: BaseException, base_url: str) -> APIConnectionError:
-    """Why a request came to nothing: the server was not reached, or its certificate was refused."""
+    """Returns the error of a request without a response: the server was not reached, or its certificate was refused."""
     fault: Optional[BaseException] = cause
     while fault is not None:
         if isinstance(fault, ssl.SSLCertVerificationError):
@@ -209,7 +209,7 @@ def _unreached(cause: BaseException, base_url: str) -> APIConnectionError:
 
 
 def _is_conditional(request: httpx.Request, body: Any) -> bool:
-    """Whether it is carried out on a condition that it ends itself: again it would be refused though it succeeded."""
+    """True if the request has a condition that its own success ends, so that a retry would be refused."""
     return "if-match" in request.headers or (isinstance(body, Mapping) and "expected_version" in body)
 
 
@@ -222,7 +222,7 @@ async def _refusal(response: httpx.Response, limit: float) -> APIError:
 
 
 async def _read(response: httpx.Response, longest: Optional[int] = None, limit: Optional[float] = None) -> bytes:
-    """The body, of ``longest`` bytes at most, and read within ``limit`` seconds: each byte may come in time for ever."""
+    """Reads a body of at most ``longest`` bytes within ``limit`` seconds in all, because a timeout for each read bounds nothing."""
     begun = time.monotonic()
     pieces: List[bytes] = []
     length = 0
@@ -432,7 +432,7 @@ class AsyncRunStream:
         return await self._client.send("GET", path, headers=headers, timeout=self._timeout, max_retries=0)
 
     async def _frames(self, response: httpx.Response) -> AsyncIterator[Any]:
-        """Server-sent events, as the HTML standard has them. What a lost connection cut off is not an event."""
+        """Yields server-sent events of the HTML standard. An event that a lost connection cut off is dropped."""
         event: str = ""
         id: Optional[str] = None
         data: List[str] = []
@@ -469,7 +469,7 @@ class AsyncRunStream:
                     id = value
 
     def _complete(self, token: Any) -> None:
-        """Gives a token what a slim stream leaves out of it: the one before had the same."""
+        """Completes a token of a slim stream with the fields that it shares with the one before."""
         before, self._token = self._token, token
         if before is None or "kind" in token:
             return
@@ -499,7 +499,7 @@ class AsyncRunStream:
 
 
 class AsyncFilesBase:
-    """What the generated resource ``files`` adds its routes to."""
+    """Base class of the generated resource ``files``."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
@@ -512,7 +512,7 @@ class AsyncFilesBase:
 
 
 class AsyncToolsBase:
-    """What the generated resource ``tools`` adds its routes to."""
+    """Base class of the generated resource ``tools``."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
@@ -529,7 +529,7 @@ class AsyncToolsBase:
 
 
 class AsyncRunsBase:
-    """What the generated resource ``runs`` adds its routes to."""
+    """Base class of the generated resource ``runs``."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
@@ -660,7 +660,7 @@ class AsyncAnswerer:
         self._answers: Dict[Tuple[Any, ...], Any] = {}
 
     async def required_action(self, run_id: str) -> Any:
-        """What the run waits for now, or None."""
+        """Returns the run's ``required_action``, or None."""
         run = await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=self._patience)
         return run.required_action
 
@@ -796,7 +796,7 @@ def _named(file: Any) -> Tuple[str, bytes]:
 
 
 def may_retry(error: RunnelError) -> bool:
-    """What may succeed later. A request may be sent again whatever became of it: a POST goes under the same key."""
+    """True if a retry may succeed. Each request is safe to repeat: a POST keeps its idempotency key."""
     if isinstance(error, APIConnectionError):
         return not isinstance(error, CertificateError)
     if not isinstance(error, APIError):
@@ -815,7 +815,7 @@ def retry_delay(attempt: int, error: Optional[RunnelError] = None) -> float:
     return own if wish is None else max(wish, own if attempt > 0 else 0.0)
 
 
-#: Longer than this the server's wish is not waited for: the caller learns of it and decides.
+#: Longest ``Retry-After`` that is waited for; beyond it the caller gets the error and decides.
 LONGEST_WISH_SECONDS = 60.0
 
 

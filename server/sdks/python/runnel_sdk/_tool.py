@@ -11,7 +11,7 @@ import types
 import typing
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
-#: What ``tools`` of a run may be: tools and typed functions, or functions by the names of tools that the agent has.
+#: ``tools`` of a run: tools and typed functions, or functions by the names of tools that the agent has.
 Tools = Union[Mapping[str, Callable[..., Any]], Sequence[Union["Tool", Callable[..., Any]]]]
 
 
@@ -107,7 +107,7 @@ def tool(
 
 
 def separate(tools: Optional[Tools]) -> Tuple[List[Any], Dict[str, Callable[..., Any]]]:
-    """What is sent of tools, and the functions that answer their calls by name. Definitions without one stay as they are."""
+    """Returns the definitions that are sent, and the functions by name. A definition without a function is sent as it is."""
     if tools is None:
         return [], {}
     if callable(tools) or isinstance(tools, str):
@@ -233,7 +233,7 @@ _Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[Dict[str, Any], _Convert]:
-    """The JSON Schema of a function's parameters, and what converts arguments to their types."""
+    """Returns the JSON Schema of a function's parameters, and the conversion of arguments to their types."""
     signature = inspect.signature(function)
     hints = _hints_of(function)
     preset = _preset_of(function)
@@ -260,7 +260,7 @@ def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[
 
 
 def _hints_of(function: Callable[..., Any]) -> Dict[str, Any]:
-    """The parameters' types: what a function returns may be a name that only type checkers know."""
+    """Returns the types of parameters. The return type is left out, because only type checkers may know its name."""
     its: Any = inspect.unwrap(_base_of(function))
     while isinstance(its, functools.partial):
         its = inspect.unwrap(_base_of(its))
