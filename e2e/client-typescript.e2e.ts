@@ -396,7 +396,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         const run = await runnel.runs.run({ id: agent_id }, "How is the weather?", {
           tools: {
             [weather]: async ({ city }: Json, { tool_call_id, signal }: Json) => {
-              seen.push([city, tool_call_id.slice(0, 5), signal instanceof AbortSignal]);
+              seen.push([city, tool_call_id.slice(0, 5), signal.aborted]);
               await new Promise((resolve) => setTimeout(resolve, 50));
               return { sky: "clear", city };
             },
@@ -413,8 +413,8 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       const told = await start(name, program, { agent_id, weather, broken, empty }).result;
       expect(told.run).toMatchObject({ status: "completed", output: "It is clear.", metadata: { a: "b" } });
       expect(told.seen).toEqual([
-        ["Oslo", "call_", true],
-        ["Oslo", "call_", true],
+        ["Oslo", "call_", false],
+        ["Oslo", "call_", false],
       ]);
       expect(told.events).toContain("run.requires_action");
       const clear = ["completed", { sky: "clear", city: "Oslo" }, undefined];

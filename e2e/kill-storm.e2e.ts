@@ -10,7 +10,7 @@ const seed = Date.now() % 1_000_000;
 // Each change meets a part of the storm and six of the mutants; `npm run nightly` runs them all.
 const isNightly = process.env.RUNNEL_NIGHTLY === "1";
 const [kills, runs] = isNightly ? [200, 300] : [60, 90];
-/** Effects that a storm must have: what is done again, is asked, fails or is shared by runs. */
+/** Minimum effects of a storm: repeated calls, questions, failures, and content that runs share. */
 const effects = [
   "model_calls_again",
   "keys_again",

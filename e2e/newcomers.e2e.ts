@@ -75,9 +75,10 @@ describe("a newcomer's program", () => {
     for (const types of ["@types/node", "undici-types"])
       cpSync(inProject("node_modules", types), join(modules, types), { recursive: true, dereference: true });
     writeFileSync(join(folder, "package.json"), '{"private": true, "type": "module"}');
-    const pages = writtenPages()
-      .filter(({ path }) => !takesEventsWhole.test(path))
-      .map(({ path, markdown }): [string, string | null] => [path.replaceAll("/", "-"), programOf(markdown, "ts")]);
+    const pages = writtenPages().map(({ path, markdown }): [string, string | null] => [
+      path.replaceAll("/", "-"),
+      programOf(markdown, "ts"),
+    ]);
     const programs = [...Object.keys(printed).map((name): [string, string] => [name, sourceOf(name, "ts")]), ...pages];
     const files = programs.flatMap(([name, program]) => {
       if (program === null) return [];
@@ -127,9 +128,6 @@ describe("a newcomer's program", () => {
     });
   });
 });
-
-/** Bots that read the run of an event as if it were whole; of one that is too long, an event has only the head. */
-const takesEventsWhole = /\/(discord|email|slack|telegram)$/;
 
 const signedLines = ["", "204", "400", "refused", "run_1 Hello"];
 

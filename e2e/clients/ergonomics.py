@@ -123,6 +123,14 @@ def blocking():
         list(other.agents.list(extra_headers={"X-Team": "grey"}))
         runnel.me.retrieve()
         assert [each.headers["x-team"] for each in sent[-4:]] == ["blue", "green", "grey", "red"], sent
+        # Those of a run go with each of its requests.
+        headers = {"x-team": "pink"}
+        run = runnel.runs.run(agent, "Go", tools={"lookup": lookup}, extra_headers=headers)
+        stream = runnel.runs.stream(agent_id=agent.id, input="Go", tools={"lookup": lookup}, extra_headers=headers)
+        stream.done()
+        runnel.runs.follow(run.id, extra_headers=headers).done()
+        of_runs = sent[[each.headers["x-team"] for each in sent].index("pink") :]
+        assert {each.headers["x-team"] for each in of_runs} == {"pink"} and len(of_runs) > 5, of_runs
         assert (other.max_retries, runnel.max_retries) == (0, 2)
         other.close()  # The connections are not its own.
         runnel.me.retrieve()

@@ -1,8 +1,13 @@
 # Typed functions as tools: what is sent of them, and runs whose calls they answer. With and without pydantic.
 import asyncio
 import dataclasses
+import datetime
+import decimal
+import enum
 import functools
+import pathlib
 import sys
+import uuid
 from typing import Annotated, Any, Dict, List, Literal, Optional, TypedDict
 
 import runnel_sdk as library
@@ -116,7 +121,69 @@ def unusual():
     def base(city: str, unit: str):
         """The weather."""
 
-    assert list(tool(name="p")(functools.partial(base, unit="C")).parameters["properties"]) == ["city", "unit"]
+    # An argument that a partial has set, a key for example, is for no model to read or to give.
+    made = tool(functools.partial(functools.partial(base), unit="C"))
+    assert made.definition() == {
+        "type": "client",
+        "name": "base",
+        "description": "The weather.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    }, made.definition()
+    assert list(tool(functools.partial(base, "Oslo")).parameters["properties"]) == ["unit"]
+
+    class Finder:
+        """Has orders."""
+
+        def __call__(self, number: int):
+            """Finds an order."""
+
+        def find(self, number: int):
+            pass
+
+    made = tool(Finder())
+    assert (made.name, made.description) == ("Finder", "Finds an order."), made.definition()
+    assert made.parameters["properties"] == {"number": {"type": "integer"}}, made.parameters
+    assert "take it from an object" in type_error(lambda: tool(Finder.find).definition())
+    assert "take it from an object" in type_error(lambda: Desk.find.definition())
+    assert list(tool(Finder().find).definition()["parameters"]["properties"]) == ["number"]
+
+    def summary_less(limit: "int | None" = None):
+        """
+        Args:
+            limit: How many.
+        """
+
+    made = tool(summary_less)
+    assert made.description == "" and made.parameters["properties"]["limit"]["description"] == "How many.", made.definition()
+
+    def in_epytext_style(city):
+        """The weather.
+
+        @param city: Its name.
+        @return: Degrees.
+        """
+
+    made = tool(in_epytext_style)
+    assert made.description == "The weather." and made.parameters["properties"]["city"]["description"] == "Its name.", made
+
+    def of_a_hidden_type(city: "Hidden"):  # noqa: F821
+        pass
+
+    assert "of_a_hidden_type: name 'Hidden' is not defined" in type_error(lambda: tool(of_a_hidden_type))
+    assert "3 is not a function" in type_error(lambda: tool(3))
+
+
+def type_error(make):
+    try:
+        made = make()
+    except TypeError as error:
+        return str(error)
+    raise SystemExit(f"no TypeError, but {made!r}")
 
     def lists(one: list, other: List, place: Place):
         pass
@@ -207,8 +274,66 @@ def blocking():
         agent = runnel.agents.create(name="Clerk", instructions="Help.", model="test/script", model_settings=script(turn))
         made = tool(name="weather")(lambda_with_name(lambda city: Answer(21)))
         assert runnel.runs.run(agent, "Go", tools=[made]).tool_calls[0].output == {"celsius": 21}
+        values(runnel, agent)
+        misplaced(runnel, agent)
         if pydantic is not None:
             with_models(runnel)
+
+
+def values(runnel, agent):
+    """Values that are usual in Python are outputs, and an error is readable."""
+
+    def returning(value):
+        made = tool(name="weather")(lambda_with_name(lambda city: value))
+        return runnel.runs.run(agent, "Go", tools=[made]).tool_calls[0].output
+
+    day = datetime.datetime(2026, 11, 30, 9, 0, tzinfo=datetime.timezone.utc)
+    assert returning({"at": day, "on": day.date()}) == {"at": "2026-11-30T09:00:00+00:00", "on": "2026-11-30"}
+    assert returning([Unit.CELSIUS, {1}, decimal.Decimal("1.10"), uuid.UUID(int=1), pathlib.PurePosixPath("a/b")]) == [
+        "C", [1], "1.10", "00000000-0000-0000-0000-000000000001", "a/b"
+    ]
+
+    def weather(city: str):
+        return {}[city]
+
+    run = runnel.runs.run(agent, "Go", tools=[weather])
+    assert run.tool_calls[0].error.message == "KeyError('Oslo')", run.tool_calls
+
+    # Arguments that a partial has set stay as they are, whatever the model gives.
+    def keyed(city: str, unit: str):
+        return unit
+
+    made = tool(name="weather")(functools.partial(keyed, unit="K"))
+    assert runnel.runs.run(agent, "Go", tools=[made]).tool_calls[0].output == "K"
+    call = {"tool_calls": [{"name": "weather", "arguments": {"city": "Oslo", "unit": "F"}}]}
+    agent = runnel.agents.create(
+        name="Clerk", instructions="Help.", model="test/script", model_settings={"script": [call, {"text": "Done."}]}
+    )
+    assert runnel.runs.run(agent, "Go", tools=[made]).tool_calls[0].status == "failed"
+    free = tool(name="weather", parameters={"type": "object"})(functools.partial(keyed, unit="K"))
+    assert runnel.runs.run(agent, "Go", tools=[free]).tool_calls[0].output == "K"
+
+
+def misplaced(runnel, agent):
+    """Functions and names in the wrong place are refused with what helps, before a run begins."""
+    before = len(list(runnel.runs.list(agent_id=agent.id)))
+    for tools, words in (
+        (weather, "tools=[lookup]"),
+        ("weather", "tools=[lookup]"),
+        (["weather"], "tools={'lookup': lookup}"),
+        ([weather, None], "None, which is not a function"),
+        ({"weather": 3}, "tools['weather'] is not a function"),
+    ):
+        assert words in type_error(lambda: runnel.runs.run(agent, "Go", tools=tools)), tools
+        assert words in type_error(lambda: runnel.runs.stream(agent_id=agent.id, input="Go", tools=tools)), tools
+    assert "an agent has ids" in type_error(
+        lambda: runnel.agents.sync("Clerk", instructions="Help.", model="test/echo", tools=[weather])
+    )
+    assert len(list(runnel.runs.list(agent_id=agent.id))) == before
+
+
+class Unit(enum.Enum):
+    CELSIUS = "C"
 
 
 def with_models(runnel):

@@ -18,7 +18,7 @@ def broken(city):
 
 
 def not_json(city):
-    return {city}
+    return object()
 
 
 async def main():

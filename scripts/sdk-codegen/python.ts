@@ -328,7 +328,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
         name: "stream",
         isAsync: false,
         head: ["*", ...streamed.map(signatureOf)],
-        more: [key, patience, silence, slim],
+        more: [key, patience, silence, slim, extraHeaders],
         fields,
         result: "AsyncRunStream",
         doc: `Starts a run and returns its events, each once, over lost connections and restarts of the server.
@@ -342,6 +342,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
             patience=patience,
             timeout=timeout,
             slim=slim,
+            headers=extra_headers,
         )
 `,
       });
@@ -358,7 +359,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
           "on_event: Optional[Callable[[types.StreamEvent], Any]] = None",
           ...others.map(signatureOf),
         ],
-        more: [key, patience],
+        more: [key, patience, extraHeaders],
         fields: others,
         result: "types.Run",
         doc: `Runs an agent, or the agent of an id, to its end and returns the run.
@@ -378,6 +379,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
             on_event=on_event,
             idempotency_key=idempotency_key,
             patience=patience,
+            headers=extra_headers,
         )
         return run
 `,
@@ -515,9 +517,11 @@ ${signature(head, result)}
 ${body}`;
 }
 
+const extraHeaders = { signature: "extra_headers: Optional[Mapping[str, str]] = None", doc: "" };
+
 const requestOptions = (verb: string) => [
   ...(verb === "POST" ? [{ signature: "idempotency_key: Optional[str] = None", doc: "" }] : []),
-  { signature: "extra_headers: Optional[Mapping[str, str]] = None", doc: "" },
+  extraHeaders,
   { signature: "timeout: Optional[float] = None", doc: "" },
   { signature: "max_retries: Optional[int] = None", doc: "" },
 ];

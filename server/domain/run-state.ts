@@ -525,7 +525,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
   }
 }
 
-/** Returns the open steps: the call's own is intended anew, which settles what ran before. */
+/** Returns the open steps. The call's own step belongs to this attempt from now on, because the call is made again. */
 const intended = (state: RunProgress, { tool_call_id }: { tool_call_id: string }): OpenStep[] =>
   state.open.map((step) => (step.tool_call_id === tool_call_id ? { ...step, run_attempt: state.attempt } : step));
 

@@ -58,8 +58,8 @@ class Receiver(BaseHTTPRequestHandler):
         status, said = 200, None
         try:
             if self.path == "/runnel":
-                runnel.webhooks.verify(body, self.headers, env("WEBHOOK_SECRET"))
-                answer(json.loads(body)["data"]["object"])
+                event = runnel.webhooks.verify(body, self.headers, env("WEBHOOK_SECRET"))
+                answer(runnel.runs.retrieve(event.data.object.id))
             elif not is_discord(self.headers, body):
                 status = 401
             elif (asked := json.loads(body))["type"] == PING:

@@ -58,7 +58,8 @@ const server = createServer(async (request, response) => {
   try {
     if (request.url === "/runnel") {
       const event = await runnel.webhooks.verify(body, request.headers, WEBHOOK_SECRET);
-      if (event.type === "run.completed" || event.type === "run.failed") await answer(event.data.object);
+      if (event.type === "run.completed" || event.type === "run.failed")
+        await answer(await runnel.runs.retrieve(event.data.object.id));
       return response.end();
     }
     if (!isDiscord(request.headers, body)) return response.writeHead(401).end();

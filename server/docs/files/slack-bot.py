@@ -56,8 +56,8 @@ class Receiver(BaseHTTPRequestHandler):
         status, text = 200, ""
         try:
             if self.path == "/runnel":
-                runnel.webhooks.verify(body, self.headers, env("WEBHOOK_SECRET"))
-                answer(json.loads(body)["data"]["object"])
+                event = runnel.webhooks.verify(body, self.headers, env("WEBHOOK_SECRET"))
+                answer(runnel.runs.retrieve(event.data.object.id))
             elif not is_slack(self.headers, body):
                 status = 401
             elif (said := json.loads(body))["type"] == "url_verification":

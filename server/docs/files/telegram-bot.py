@@ -54,8 +54,8 @@ class Receiver(BaseHTTPRequestHandler):
         status = 200
         try:
             if self.path == "/runnel":
-                runnel.webhooks.verify(body, self.headers, env("WEBHOOK_SECRET"))
-                answer(json.loads(body)["data"]["object"])
+                event = runnel.webhooks.verify(body, self.headers, env("WEBHOOK_SECRET"))
+                answer(runnel.runs.retrieve(event.data.object.id))
             elif is_telegram(self.headers):
                 ask(json.loads(body))  # The run goes on by itself: Telegram is answered at once.
             else:

@@ -320,7 +320,7 @@ test("the user goes on to an address whose origin the project lists, and to no o
   ]);
   const first = issuer.consent(await addressFor(client, id, { return_url: "https://app.example/" }), "project");
   expect((await visit(server, first)).headers.get("location")).toBe("https://app.example/?oauth=granted");
-  // An origin that was taken off the list meanwhile gets nobody.
+  // An origin that was taken off the list meanwhile gets no user.
   const second = issuer.consent(await addressFor(client, id, { return_url: "https://app.example/" }), "project");
   await server.projects.update(client.scope.project_id, { origins: [] });
   expect((await visit(server, second)).status).toBe(200);

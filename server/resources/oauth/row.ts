@@ -62,7 +62,7 @@ export function serializeClient(row: ClientRow, hasSecret: boolean) {
   };
 }
 
-/** Returns what a grant is worth at this time. */
+/** Returns the status of a grant at a time: one that ran out and cannot be refreshed is `expired`. */
 function statusOf(row: Pick<GrantRow, "status" | "is_refreshable" | "expires_at_ms">, at: number): OAuthGrantStatus {
   const isOver = !row.is_refreshable && row.expires_at_ms !== null && row.expires_at_ms <= at;
   return row.status === "active" && isOver ? "expired" : row.status;

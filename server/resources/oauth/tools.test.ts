@@ -93,7 +93,7 @@ test("a tool that acts for a user is called with that user's token only", async 
   expect(issuer.callers).toEqual(["ada"]);
 });
 
-test("a tool whose client was deleted calls nobody", async () => {
+test("a tool whose client was deleted sends no request", async () => {
   await using at = await setUp();
   const { issuer, client } = at;
   const { clientId, toolId } = await createTool(client, issuer, { grant: "client_credentials" });

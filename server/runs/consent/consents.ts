@@ -42,8 +42,8 @@ interface Opened {
 }
 
 /**
- * Sends users to the authorization servers that their runs wait for, and lets these runs go on. What waits is in the
- * database, so that a consent of which the process told nobody before it died counts at the next start.
+ * Sends users to the authorization servers that their runs wait for, and lets these runs go on. Waiting
+ * runs are in the database, so that a consent counts at the next start if the process died before a run went on.
  */
 export function createConsents({
   db,

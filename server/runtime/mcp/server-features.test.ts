@@ -74,7 +74,7 @@ test("a tool whose name has dots is called by it", async () => {
   expect((await client.callTool(at, "docs.find", {}, limits())).text).toBe("found");
 });
 
-test("progress begins the timeout of a call again, and is told", async () => {
+test("progress restarts the timeout of a call, and is passed on", async () => {
   await using server = startMcpServer();
   const told: McpProgress[] = [];
   const onProgress = (progress: McpProgress) => void told.push(progress);
@@ -85,7 +85,7 @@ test("progress begins the timeout of a call again, and is told", async () => {
   await expect(call({ steps: 1, step_ms: 5000 })).rejects.toMatchObject({ code: "timeout" });
 });
 
-test("a changed list of tools is told", async () => {
+test("a server's notice that its tools changed reaches the client", async () => {
   await using server = startMcpServer();
   let changes = 0;
   const onListChanged = () => void changes++;

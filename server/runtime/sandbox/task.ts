@@ -1,6 +1,6 @@
 import type { Packet } from "./packet.ts";
 
-/** Time for what comes before the start of a task, if it says nothing else. */
+/** Default time in which a child that has a task must start it. */
 export const startLimit_ms = 10_000;
 
 /** Reason why a child was ended before it had answered. */
@@ -17,9 +17,9 @@ export interface Task<Outcome> {
   timeout_ms: number;
   /** Clock for `timeout_ms`: wall time, or processor time with ten times as much wall time. */
   timed_by: "clock" | "processor";
-  /** Time for what comes before the start. Default: that of every child. */
+  /** Time in which the child must start the task. Default: `startLimit_ms`. */
   start_ms?: number;
-  /** Time for what comes after `saving`. Default: nothing may. */
+  /** Time after `saving`. Default: none, so the task ends there. */
   save_ms?: number;
   /** Memory limit in addition to what its language takes. */
   memory_mb: number;

@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { Client, type Fetch, queryText } from "./client.ts";
 import { APIConnectionError, APITimeoutError, CertificateError } from "./errors.ts";
 import { List, type Page } from "./list.ts";
-import { RunStream } from "./run-stream.ts";
+import { type AnyEvent, RunStream } from "./run-stream.ts";
+import { RunsBase } from "./runs.ts";
 import { type FunctionTool, tool } from "./tool.ts";
-import { type AnswerOptions, createAnswerer } from "./tool-calls.ts";
+import { type AnswerOptions, createAnswerer, type EndedRun } from "./tool-calls.ts";
 import { ToolsBase } from "./tools.ts";
 
 /** A client whose requests `answer` answers, and the recorded requests. */
@@ -220,6 +221,52 @@ describe("functions that are tools", () => {
     expect(await answer().catch((error: Error) => error.message)).toBe("Nobody is there to decide.");
     expect(await promise).toMatchObject({ message: "Nobody is there to decide." });
     expect(submitted()).toEqual([]);
+  });
+
+  test("report what a function threw in words, whatever it is", async () => {
+    const thrown = [new Error("No such city."), new RangeError(), "closed", { code: "E_GONE" }, null];
+    const tools = Object.fromEntries(
+      thrown.map((each, index) => [
+        `tool_${index}`,
+        () => {
+          throw each;
+        },
+      ]),
+    );
+    const { answer, submitted } = answering(
+      thrown.map((_, index) => call(`call_${index}`, `tool_${index}`, "output")),
+      { tools },
+    );
+    await answer();
+    const { tool_outputs } = JSON.parse(String(submitted()[0]!.body)) as { tool_outputs: { output: string }[] };
+    expect(tool_outputs.map(({ output }) => output)).toEqual([
+      "No such city.",
+      "RangeError",
+      "closed",
+      '{"code":"E_GONE"}',
+      "null",
+    ]);
+  });
+});
+
+describe("tools in the wrong place", () => {
+  class Runs extends RunsBase<EndedRun, AnyEvent, { input: unknown; tools?: readonly unknown[]; overrides?: object }> {}
+  const lookup = tool({ name: "lookup", run: () => 1 });
+
+  test.each([
+    ["one tool", lookup, "`tools` is a list: write `tools: [lookup]`."],
+    ["a plain function in the list", [() => 1], "tools[0] is a function: make a tool of a function by"],
+    ["a name in the list", [lookup, "lookup"], "tools[1] is a string"],
+    ["nothing in the list", [null], "tools[0] is a null"],
+    ["a name beside a name", { lookup: "lookup" }, "tools.lookup is not a function."],
+  ])("are refused with what helps, before a run begins: %s", async (_, tools, message) => {
+    const { client, asked } = clientOf(() => Response.json({}));
+    const runs = new Runs(client);
+    // biome-ignore lint/suspicious/noExplicitAny: as a program without types has it.
+    const wrong = tools as any;
+    await expect(runs.run("agt_1", "Go", { tools: wrong })).rejects.toThrow(message);
+    expect(() => runs.stream({ input: "Go", tools: wrong })).toThrow(message);
+    expect(asked).toEqual([]);
   });
 });
 

@@ -138,10 +138,19 @@ function separate(tools: ToolFunctions | readonly unknown[]): {
   sent: unknown[];
   functions: Record<string, ToolFunction>;
 } {
+  if (isFunctionTool(tools)) throw new RunnelError(`\`tools\` is a list: write \`tools: [${tools.name}]\`.`);
   if (!isList(tools)) {
+    const wrong = Object.entries(tools).find(([, its]) => typeof its !== "function" && !isFunctionTool(its));
+    if (wrong) throw new RunnelError(`tools.${wrong[0]} is not a function.`);
     const functions = Object.entries(tools).map(([name, its]) => [name, isFunctionTool(its) ? its.run : its]);
     return { sent: [], functions: Object.fromEntries(functions) };
   }
+  for (const [index, each] of tools.entries())
+    if (typeof each !== "object" || each === null)
+      throw new RunnelError(
+        `tools[${index}] is a ${each === null ? "null" : typeof each}: make a tool of a function by \`tool({ name, …, run })\`. ` +
+          "The functions of tools that the agent has are an object: `tools: { lookup }`.",
+      );
   const functions = tools.filter(isFunctionTool).map(({ name, run }): [string, ToolFunction] => [name, run]);
   const sent = tools.map((each) => (isFunctionTool(each) ? definitionOf(each) : each));
   return { sent, functions: Object.fromEntries(functions) };

@@ -27,6 +27,12 @@ export interface StandardSchema<Output = unknown> {
 /** Type of the values that a schema accepts, after its defaults and transformations. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : unknown;
 
+/** Remedies for a schema that writes no JSON Schema, by the library. */
+const remedies: Record<string, string> = {
+  zod: 'use zod 4.2 or later, imported from "zod"; for zod/mini pass `z.toJSONSchema(schema)`',
+  valibot: "pass `toStandardJsonSchema(schema)` of @valibot/to-json-schema",
+};
+
 const isStandard = (schema: JsonSchema | StandardSchema): schema is StandardSchema => "~standard" in schema;
 
 /**
@@ -38,7 +44,7 @@ export function jsonSchemaOf(schema: JsonSchema | StandardSchema, subject: strin
   const { vendor, jsonSchema } = schema["~standard"];
   if (!jsonSchema)
     throw new RunnelError(
-      `${subject}: this version of ${vendor} cannot write a JSON Schema (zod can from 4.2 on): pass the JSON Schema itself.`,
+      `${subject}: this schema of ${vendor} cannot write a JSON Schema: ${remedies[vendor] ?? "pass the JSON Schema itself"}.`,
     );
   try {
     const { $schema: _, ...written } = jsonSchema.input({ target: "draft-2020-12" });

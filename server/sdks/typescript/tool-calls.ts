@@ -177,7 +177,7 @@ export function createAnswerer(
       if (writeJson(output) === undefined) throw new TypeError(`${call.name} returned a ${typeof output}, not JSON.`);
       return { tool_call_id, output };
     } catch (error) {
-      return { tool_call_id, output: error instanceof Error ? error.message : String(error), is_error: true };
+      return { tool_call_id, output: thrownText(error), is_error: true };
     }
   }
 
@@ -222,6 +222,17 @@ export function createAnswerer(
       }
     }
   };
+}
+
+/** The text of what a function threw, for the model: never empty, and never `[object Object]`. */
+function thrownText(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  if (typeof thrown !== "object" || thrown === null) return String(thrown);
+  try {
+    return writeJson(thrown) ?? "The function failed.";
+  } catch {
+    return "The function failed.";
+  }
 }
 
 const answeredElsewhere = new Set(["tool_call_already_resolved", "run_not_awaiting_action"]);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
+import * as mini from "zod/mini";
 import { RunnelError } from "./errors.ts";
 import { jsonSchemaOf, type StandardSchema } from "./schema.ts";
 import { definitionOf, tool } from "./tool.ts";
@@ -59,4 +60,17 @@ test("a schema that JSON cannot have is refused with the tool's name, and not wi
   expect(() => jsonSchemaOf(z.object({ at: z.date() }), "The schema of the output")).toThrow(
     "The schema of the output",
   );
+});
+
+test("a schema of zod/mini is refused with the way that works, which is then sent", () => {
+  const schema = mini.object({ city: mini.string() });
+  expect(() => tool({ name: "weather", parameters: schema, run: () => 1 })).toThrow("z.toJSONSchema(schema)");
+  const { $schema: _, ...parameters } = mini.toJSONSchema(schema);
+  const weather = tool<{ city: string }>({ name: "weather", parameters, run: ({ city }) => city });
+  expect(weather.parameters).toMatchObject({ type: "object", required: ["city"] });
+});
+
+test("a tool without a function is refused when it is made, and not when a model calls it", () => {
+  // biome-ignore lint/suspicious/noExplicitAny: as a program without types has it.
+  expect(() => tool({ name: "weather", parameters: {} } as any)).toThrow("The tool weather has no function");
 });

@@ -1,3 +1,4 @@
+import { RunnelError } from "./errors.ts";
 import { checkedBy, type JsonSchema, jsonSchemaOf, type StandardSchema } from "./schema.ts";
 import type { ToolContext } from "./tool-calls.ts";
 
@@ -27,7 +28,7 @@ const noParameters: JsonSchema = { type: "object", properties: {} };
  *
  * @param definition `parameters` is a schema of zod (4.2 or later), arktype or another library with Standard Schema,
  * which also types and checks the arguments; or a JSON Schema, with the arguments' type as type argument.
- * @throws {RunnelError} The library of the schema cannot write a JSON Schema.
+ * @throws {RunnelError} The library of the schema cannot write a JSON Schema, or there is no function.
  */
 export function tool<Args>(
   definition: Described & {
@@ -51,6 +52,7 @@ export function tool<Args>({
   parameters?: JsonSchema | StandardSchema<Args> | undefined;
   run: (args: Args, context: ToolContext) => unknown;
 }): FunctionTool {
+  if (typeof run !== "function") throw new RunnelError(`The tool ${name} has no function: pass \`run\`.`);
   return {
     type: "client",
     name,
@@ -65,4 +67,9 @@ export const definitionOf = ({ run: _, ...definition }: FunctionTool): Omit<Func
 
 /** True for a tool with its function. */
 export const isFunctionTool = (tool: unknown): tool is FunctionTool =>
-  typeof tool === "object" && tool !== null && "run" in tool && typeof tool.run === "function";
+  typeof tool === "object" &&
+  tool !== null &&
+  "run" in tool &&
+  typeof tool.run === "function" &&
+  "name" in tool &&
+  typeof tool.name === "string";

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import datetime
+import enum
 import json
 import os
 import random
 import ssl
 import time
 import uuid
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, Generic, List
@@ -195,7 +198,7 @@ class AsyncClient:
 
 
 def _unreached(cause: BaseException, base_url: str) -> APIConnectionError:
-    """Why a request came to nothing: the server was not reached, or its certificate was refused."""
+    """Returns the error of a request without a response: the server was not reached, or its certificate was refused."""
     fault: Optional[BaseException] = cause
     while fault is not None:
         if isinstance(fault, ssl.SSLCertVerificationError):
@@ -206,7 +209,7 @@ def _unreached(cause: BaseException, base_url: str) -> APIConnectionError:
 
 
 def _is_conditional(request: httpx.Request, body: Any) -> bool:
-    """Whether it is carried out on a condition that it ends itself: again it would be refused though it succeeded."""
+    """True if the request has a condition that its own success ends, so that a retry would be refused."""
     return "if-match" in request.headers or (isinstance(body, Mapping) and "expected_version" in body)
 
 
@@ -219,7 +222,7 @@ async def _refusal(response: httpx.Response, limit: float) -> APIError:
 
 
 async def _read(response: httpx.Response, longest: Optional[int] = None, limit: Optional[float] = None) -> bytes:
-    """The body, of ``longest`` bytes at most, and read within ``limit`` seconds: each byte may come in time for ever."""
+    """Reads a body of at most ``longest`` bytes within ``limit`` seconds in all, because a timeout for each read bounds nothing."""
     begun = time.monotonic()
     pieces: List[bytes] = []
     length = 0
@@ -429,7 +432,7 @@ class AsyncRunStream:
         return await self._client.send("GET", path, headers=headers, timeout=self._timeout, max_retries=0)
 
     async def _frames(self, response: httpx.Response) -> AsyncIterator[Any]:
-        """Server-sent events, as the HTML standard has them. What a lost connection cut off is not an event."""
+        """Yields server-sent events of the HTML standard. An event that a lost connection cut off is dropped."""
         event: str = ""
         id: Optional[str] = None
         data: List[str] = []
@@ -466,7 +469,7 @@ class AsyncRunStream:
                     id = value
 
     def _complete(self, token: Any) -> None:
-        """Gives a token what a slim stream leaves out of it: the one before had the same."""
+        """Completes a token of a slim stream with the fields that it shares with the one before."""
         before, self._token = self._token, token
         if before is None or "kind" in token:
             return
@@ -496,7 +499,7 @@ class AsyncRunStream:
 
 
 class AsyncFilesBase:
-    """What the generated resource ``files`` adds its routes to."""
+    """Base class of the generated resource ``files``."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
@@ -509,7 +512,7 @@ class AsyncFilesBase:
 
 
 class AsyncToolsBase:
-    """What the generated resource ``tools`` adds its routes to."""
+    """Base class of the generated resource ``tools``."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
@@ -526,7 +529,7 @@ class AsyncToolsBase:
 
 
 class AsyncRunsBase:
-    """What the generated resource ``runs`` adds its routes to."""
+    """Base class of the generated resource ``runs``."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
@@ -539,14 +542,16 @@ class AsyncRunsBase:
         patience: float = 300.0,
         timeout: Optional[float] = None,
         slim: bool = False,
+        extra_headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncRunStream:
         """The events of a run that was started elsewhere: from the first, or after ``last_event_id``.
 
         ``slim`` has less sent for each token. The events are the same, but for the time of a token: it is that of the
         first one.
         """
+        client = _with_headers(self._client, extra_headers)
         return AsyncRunStream(
-            self._client, run_id=run_id, last_event_id=last_event_id, patience=patience, timeout=timeout, slim=slim
+            client, run_id=run_id, last_event_id=last_event_id, patience=patience, timeout=timeout, slim=slim
         )
 
     def _stream(
@@ -557,19 +562,21 @@ class AsyncRunsBase:
         patience: float,
         timeout: Optional[float],
         slim: bool,
+        headers: Optional[Mapping[str, str]],
     ) -> AsyncRunStream:
+        client = _with_headers(self._client, headers)
         tools = body.get("tools")
         sent, functions = separate(tools)
         rest = {name: its for name, its in body.items() if name != "tools"}
         return AsyncRunStream(
-            self._client,
+            client,
             body={**rest, **({"tools": sent} if sent else {})},
             idempotency_key=idempotency_key,
             patience=patience,
             timeout=timeout,
             slim=slim,
             answerer=AsyncAnswerer(
-                self._client,
+                client,
                 functions,
                 None,
                 patience,
@@ -590,15 +597,17 @@ class AsyncRunsBase:
         on_event: Optional[Callable[[Any], Any]],
         idempotency_key: Optional[str],
         patience: float,
+        headers: Optional[Mapping[str, str]],
     ) -> Any:
+        client = _with_headers(self._client, headers)
         sent, functions = separate(tools)
         events = AsyncRunStream(
-            self._client,
+            client,
             body={**body, **({"tools": sent} if sent else {})},
             idempotency_key=idempotency_key,
             patience=patience,
             answerer=AsyncAnswerer(
-                self._client,
+                client,
                 functions,
                 decide,
                 patience,
@@ -611,10 +620,14 @@ class AsyncRunsBase:
             async for event in events:
                 if on_event:
                     await settled(on_event(event))
-        run = await self._client.json("GET", f"/v1/runs/{at(str(events.run_id))}", patience=patience)
+        run = await client.json("GET", f"/v1/runs/{at(str(events.run_id))}", patience=patience)
         if run.status != "completed":
             raise RunFailedError(run)
         return run
+
+
+def _with_headers(client: AsyncClient, headers: Optional[Mapping[str, str]]) -> AsyncClient:
+    return client.with_options(headers=headers) if headers else client
 
 
 class AsyncAnswerer:
@@ -647,7 +660,7 @@ class AsyncAnswerer:
         self._answers: Dict[Tuple[Any, ...], Any] = {}
 
     async def required_action(self, run_id: str) -> Any:
-        """What the run waits for now, or None."""
+        """Returns the run's ``required_action``, or None."""
         run = await self._client.json("GET", f"/v1/runs/{at(run_id)}", patience=self._patience)
         return run.required_action
 
@@ -743,11 +756,24 @@ async def _answer(
         output = json.loads(json.dumps(output, allow_nan=False, default=_plain))
         return {"tool_call_id": call.tool_call_id, "output": output}
     except Exception as error:  # noqa: BLE001 - the model is told of whatever it was
-        return {"tool_call_id": call.tool_call_id, "output": str(error) or type(error).__name__, "is_error": True}
+        return {"tool_call_id": call.tool_call_id, "output": _said(error), "is_error": True}
+
+
+def _said(error: Exception) -> str:
+    """An exception for a model: a ``KeyError`` has the key alone as its text."""
+    return repr(error) if isinstance(error, KeyError) else str(error) or type(error).__name__
 
 
 def _plain(value: Any) -> Any:
-    """What a tool returned, for JSON: models of pydantic and dataclasses are objects."""
+    """What a tool returned, for JSON: models of pydantic and dataclasses are objects, sets are lists, dates are texts."""
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    if isinstance(value, (Decimal, uuid.UUID, os.PathLike)):
+        return str(value)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -770,7 +796,7 @@ def _named(file: Any) -> Tuple[str, bytes]:
 
 
 def may_retry(error: RunnelError) -> bool:
-    """What may succeed later. A request may be sent again whatever became of it: a POST goes under the same key."""
+    """True if a retry may succeed. Each request is safe to repeat: a POST keeps its idempotency key."""
     if isinstance(error, APIConnectionError):
         return not isinstance(error, CertificateError)
     if not isinstance(error, APIError):
@@ -789,7 +815,7 @@ def retry_delay(attempt: int, error: Optional[RunnelError] = None) -> float:
     return own if wish is None else max(wish, own if attempt > 0 else 0.0)
 
 
-#: Longer than this the server's wish is not waited for: the caller learns of it and decides.
+#: Longest ``Retry-After`` that is waited for; beyond it the caller gets the error and decides.
 LONGEST_WISH_SECONDS = 60.0
 
 
@@ -843,7 +869,12 @@ def _unlike(source: str) -> UnexpectedResponseError:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, allow_nan=False).encode()
+    return json.dumps(value, allow_nan=False, default=_refuse).encode()
+
+
+def _refuse(value: Any) -> Any:
+    hint = ": only `tools` of runs and tools.sync take functions, and an agent has ids" if callable(value) else ""
+    raise TypeError(f"{value!r} is not JSON and cannot be sent{hint}.")
 
 
 def _pairs(query: Optional[Mapping[str, Any]]) -> List[Any]:

@@ -1,4 +1,4 @@
-"""What waiting is for the client that blocks; `_waiting.py` is its counterpart."""
+"""Waiting in the blocking client; `_waiting.py` is its counterpart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sleep = time.sleep
 
 
 def together(results: Iterable[T]) -> List[T]:
-    """What all of them came to, one after the other."""
+    """Returns the results of tasks, which run one after the other."""
     return list(results)
 
 
@@ -23,7 +23,7 @@ class FirstPage(Generic[T]):
 
 
 def settled(value: T) -> T:
-    """What a function returned."""
+    """Returns the result of a function."""
     return value
 
 

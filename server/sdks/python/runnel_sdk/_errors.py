@@ -1,4 +1,4 @@
-"""What goes wrong, by kind."""
+"""The errors of this library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RunnelError(Exception):
 
     @property
     def message(self) -> str:
-        """What went wrong, for people."""
+        """The error in words, for people."""
         return str(self)
 
     def __reduce__(self) -> Any:
@@ -38,7 +38,7 @@ class APIError(RunnelError):
         self.status = status
         #: The same as ``status``, under the name that it has in httpx and other clients.
         self.status_code = status
-        #: What went wrong, for programs: ``validation_failed``, ``resource_not_found``, …
+        #: Code of the error, for programs: ``validation_failed``, ``resource_not_found``, …
         self.code: str = _text(error.get("code")) or "unknown"
         self.type: str = _text(error.get("type")) or "unknown"
         self.param: Optional[str] = _text(error.get("param"))
@@ -59,7 +59,7 @@ class APIError(RunnelError):
 
     @staticmethod
     def in_stream(body: Any, headers: Mapping[str, str]) -> APIError:
-        """Of a stream that ends with an error: the key is valid no more, for one. Its own status was 200."""
+        """Returns the error by which a stream ended, for example because the key expired. Its own status was 200."""
         error = body.get("error") if isinstance(body, dict) else None
         kind = error.get("type") if isinstance(error, dict) else None
         return APIError.of(_STATUS_BY_TYPE.get(str(kind), 500), body, headers)
@@ -145,4 +145,4 @@ class ActionRequiredError(RunnelError):
 
 
 class WebhookVerificationError(RunnelError):
-    """What was received as a webhook was not signed with this secret, or is too old."""
+    """The webhook was not signed with this secret, or is too old."""

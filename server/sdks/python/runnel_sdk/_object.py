@@ -1,4 +1,4 @@
-"""What the API returns."""
+"""Objects of responses, and arguments that were left out."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Page(Record, Generic[T]):
 
 
 class NotGiven:
-    """What an argument is that was left out: None would be sent as null."""
+    """Default of an argument that is not sent; None would be sent as null."""
 
     def __bool__(self) -> bool:
         return False

@@ -11,7 +11,7 @@ import types
 import typing
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
-#: What ``tools`` of a run may be: tools and typed functions, or functions by the names of tools that the agent has.
+#: ``tools`` of a run: tools and typed functions, or functions by the names of tools that the agent has.
 Tools = Union[Mapping[str, Callable[..., Any]], Sequence[Union["Tool", Callable[..., Any]]]]
 
 
@@ -26,8 +26,10 @@ class Tool:
         description: Optional[str] = None,
         parameters: Optional[Mapping[str, Any]] = None,
     ) -> None:
+        if not callable(function):
+            raise TypeError(f"{function!r} is not a function.")
         functools.update_wrapper(self, function)
-        own_name = getattr(function, "__name__", "<unknown>")
+        own_name = _name_of(function)
         if name is None and not own_name.isidentifier():
             raise TypeError(f"{own_name} has no name that a model could call: pass name.")
         documented = _documentation(function)
@@ -51,16 +53,22 @@ class Tool:
     def answering(self) -> Callable[..., Any]:
         """The function, for the arguments of a model: each gets its annotated type."""
         function = self.__wrapped__  # type: ignore[attr-defined]
+        preset = _preset_of(function)
 
         @functools.wraps(function)
         def answer(**arguments: Any) -> Any:
-            return function(**self._convert(arguments))
+            return function(**{**self._convert(arguments), **preset})
 
         answer.answers_for = function  # type: ignore[attr-defined]
         return answer
 
     def definition(self) -> Dict[str, Any]:
-        """The tool as a request has it."""
+        """The tool as a request has it. Raises ``TypeError`` for a method that was taken from its class."""
+        function = self.__wrapped__  # type: ignore[attr-defined]
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+        is_method = "." in getattr(function, "__qualname__", "").rpartition("<locals>")[2].lstrip(".")
+        if is_method and first is not None and first.name in ("self", "cls") and first.annotation is first.empty:
+            raise TypeError(f"{self.name} is a method of a class: take it from an object, as in thing.{self.name}.")
         described = {"description": self.description} if self.description else {}
         return {"type": "client", "name": self.name, **described, "parameters": self.parameters}
 
@@ -88,10 +96,10 @@ def tool(
     """Makes a tool of a typed function, for ``tools`` of ``runs.run`` and ``runs.stream``; also as a decorator.
 
     The first paragraphs of the docstring are the description, and its ``Args:``, ``Parameters`` or ``:param x:`` describe
-    the parameters. The types may
-    be texts, numbers, booleans, lists, dicts, ``Optional``, ``Literal``, ``Annotated`` and ``TypedDict``; with pydantic
-    installed, all that it understands, such as models. ``parameters`` is a JSON Schema in their place. Raises ``TypeError`` for
-    a parameter of another type.
+    the parameters. The types may be texts, numbers, booleans, lists, dicts, ``Optional``, ``Literal``, ``Annotated`` and
+    ``TypedDict``; with pydantic installed, all that it understands, such as models. ``parameters`` is a JSON Schema in
+    their place. A model sees no argument that ``functools.partial`` has set by its name. Raises ``TypeError`` for a
+    parameter of another type.
     """
     if function is not None:
         return Tool(function, name=name, description=description, parameters=parameters)
@@ -99,10 +107,15 @@ def tool(
 
 
 def separate(tools: Optional[Tools]) -> Tuple[List[Any], Dict[str, Callable[..., Any]]]:
-    """What is sent of tools, and the functions that answer their calls by name. Definitions without one stay as they are."""
+    """Returns the definitions that are sent, and the functions by name. A definition without a function is sent as it is."""
     if tools is None:
         return [], {}
+    if callable(tools) or isinstance(tools, str):
+        raise TypeError("tools is a list of functions, as in tools=[lookup], or a dict of them by name.")
     if isinstance(tools, Mapping):
+        wrong = next((name for name, its in tools.items() if not callable(its)), None)
+        if wrong is not None:
+            raise TypeError(f"tools[{wrong!r}] is not a function.")
         return [], {name: its.answering() if isinstance(its, Tool) else its for name, its in tools.items()}
     sent: List[Any] = []
     functions: Dict[str, Callable[..., Any]] = {}
@@ -110,10 +123,35 @@ def separate(tools: Optional[Tools]) -> Tuple[List[Any], Dict[str, Callable[...,
         if isinstance(each, Mapping):
             sent.append(each)
             continue
+        if not callable(each):
+            raise TypeError(
+                f"tools has {each!r}, which is not a function. The functions of tools that the agent has are a dict: "
+                "tools={'lookup': lookup}."
+            )
         made = each if isinstance(each, Tool) else Tool(each)
         sent.append(made.definition())
         functions[made.name] = made.answering()
     return sent, functions
+
+
+def _base_of(function: Callable[..., Any]) -> Any:
+    """The function in a partial, or the ``__call__`` of an object: it has the name, the types and the docstring."""
+    base: Any = function
+    while isinstance(base, functools.partial):
+        base = base.func
+    return base if inspect.isroutine(base) or inspect.isclass(base) else type(base).__call__
+
+
+def _preset_of(function: Callable[..., Any]) -> Dict[str, Any]:
+    """Arguments that a partial has set by name, an API key for example: a model neither reads nor gives them."""
+    return dict(function.keywords) if isinstance(function, functools.partial) else {}
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    base: Any = function
+    while isinstance(base, functools.partial):
+        base = base.func
+    return str(getattr(base, "__name__", type(base).__name__))
 
 
 class _Documentation(typing.NamedTuple):
@@ -132,7 +170,7 @@ _HEADING = re.compile(r"^([A-Za-z][A-Za-z ]*?)\s*(:?)\s*$")
 _UNDERLINE = re.compile(r"^[-=]{3,}\s*$")
 _GOOGLE = re.compile(r"^\s+\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:(?:\s+(.*))?$")
 _NUMPY = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?$")
-_FIELD = re.compile(r"^:(\w+)(?:\s+([^:]*?))?\s*:\s*(.*)$")
+_FIELD = re.compile(r"^[:@](\w+)(?:\s+([^:]*?))?\s*:\s*(.*)$")
 _FIELDS_OF_PARAMETERS = ("param", "parameter", "arg", "argument", "key", "keyword", "kwarg")
 _OTHER_FIELDS = ("type", "return", "returns", "rtype", "raise", "raises", "except", "exception", "yield", "yields", "ytype")
 
@@ -145,7 +183,7 @@ def _documentation(function: Callable[..., Any]) -> _Documentation:
     current: List[str] = []
     names = inspect.signature(function).parameters
     section = "description"
-    lines = (inspect.getdoc(function) or "").splitlines()
+    lines = (inspect.getdoc(_base_of(function)) or "").splitlines()
 
     def begin(found: Sequence[str], text: str) -> None:
         current[:] = [name for name in found if name in names]
@@ -195,13 +233,16 @@ _Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[Dict[str, Any], _Convert]:
-    """The JSON Schema of a function's parameters, and what converts arguments to their types."""
+    """Returns the JSON Schema of a function's parameters, and the conversion of arguments to their types."""
     signature = inspect.signature(function)
     hints = _hints_of(function)
+    preset = _preset_of(function)
     fields: List[Tuple[str, Any, Any]] = []
     for name, parameter in signature.parameters.items():
+        if name in preset:
+            continue
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{function.__name__}: the parameter {parameter} has no name that a model could give.")
+            raise TypeError(f"{_name_of(function)}: the parameter {parameter} has no name that a model could give.")
         hint = hints.get(name, Any)
         if parameter.default is None and not _admits_none(hint):
             hint = Optional[hint]  # As in `limit: int = None`.
@@ -212,20 +253,26 @@ def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[
         try:
             made = _by_pydantic(fields, texts)
         except Exception as refusal:  # Pydantic's errors are no TypeErrors.
-            raise TypeError(f"{function.__name__}: {refusal}") from refusal
+            raise TypeError(f"{_name_of(function)}: {refusal}") from refusal
         if made is None:
-            raise TypeError(f"{function.__name__}: {cause}") from None
+            raise TypeError(f"{_name_of(function)}: {cause}") from None
         return made
 
 
 def _hints_of(function: Callable[..., Any]) -> Dict[str, Any]:
-    """The parameters' types: what a function returns may be a name that only type checkers know."""
-    its: Any = inspect.unwrap(function)
+    """Returns the types of parameters. The return type is left out, because only type checkers may know its name."""
+    its: Any = inspect.unwrap(_base_of(function))
     while isinstance(its, functools.partial):
-        its = inspect.unwrap(its.func)
+        its = inspect.unwrap(_base_of(its))
     bare: Any = lambda: None  # noqa: E731
     bare.__annotations__ = {name: hint for name, hint in getattr(its, "__annotations__", {}).items() if name != "return"}
-    return typing.get_type_hints(bare, getattr(its, "__globals__", {}), include_extras=True)
+    try:
+        return typing.get_type_hints(bare, getattr(its, "__globals__", {}), include_extras=True)
+    except NameError as cause:
+        raise TypeError(
+            f"{_name_of(function)}: {cause}. Import the types of parameters for the program too, and not for type "
+            "checkers alone; define them outside of functions."
+        ) from cause
 
 
 def _admits_none(hint: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What waiting is for the client that awaits; `_blocking.py` is its counterpart."""
+"""Waiting in the async client; `_blocking.py` is its counterpart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sleep = asyncio.sleep
 
 
 async def together(tasks: Iterable[Awaitable[T]]) -> List[T]:
-    """What all of them come to, in their order; they run at the same time. If one raises, the others are cancelled."""
+    """Runs tasks at the same time and returns their results in order. If one raises, the others are cancelled."""
     started = [asyncio.ensure_future(each) for each in tasks]
     try:
         return list(await asyncio.gather(*started))
@@ -36,7 +36,7 @@ class FirstPage(Generic[T]):
 
 
 async def settled(value: Any) -> Any:
-    """What a function returned, awaited where it has to be."""
+    """Returns the result of a function, which is awaited if it is awaitable."""
     return await value if inspect.isawaitable(value) else value
 
 
