@@ -217,7 +217,11 @@ export function connectionRoutes({
         const used = connections.used().find((each) => each.name === name) ?? throwNotFound();
         const test = async (signal: AbortSignal, onCheck?: (check: ConnectionCheck) => void): Promise<Tried> => {
           const options = { model: body.model?.trim() || null, checks: body.checks, signal, onCheck };
-          const result = await tryConnection(used.open(), { ...options, priceOf: prices.priceOf });
+          const result = await tryConnection(used.open(), {
+            ...options,
+            priceOf: prices.priceOf,
+            tokenOf: connections.tokenOf,
+          });
           await connections.noteTest(used, result, visitor.actor);
           return result;
         };

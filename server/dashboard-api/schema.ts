@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { roles } from "../domain/api-types/enums.ts";
+import { tokenAuthMethods } from "../domain/connection-auth.ts";
 import { featureChecks } from "../domain/connection-check.ts";
-import { closedObject, oneOf, open, orNull } from "../lib/schema.ts";
+import { closedObject, oneOf, open, orNull, partly } from "../lib/schema.ts";
 import { concurrentMax, fallbacksMax, idleTimeouts_ms } from "../runtime/models/registry.ts";
 
 // Limits above those of the later checks, whose errors are more precise.
@@ -33,6 +34,25 @@ export const BeginOidc = closedObject({ to: Type.String({ pattern: "^/(?![/\\\\]
 export const PasswordChange = closedObject({ current_password: Password, password: Password });
 
 export const ConnectionName = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" });
+const Address = Type.String({ maxLength: 2048 });
+/** OAuth in place of a key. A secret that is absent stays. */
+const ConnectionAuth = partly(
+  { type: oneOf(["oauth"]), client_id: Type.String({ minLength: 1, maxLength: 2048, pattern: "^[\\x20-\\x7e]+$" }) },
+  {
+    grant: oneOf(["client_credentials"]),
+    client_secret: orNull(Type.String({ maxLength: 8192 })),
+    issuer: orNull(Address),
+    token_endpoint: orNull(Address),
+    token_endpoint_auth_method: orNull(oneOf(tokenAuthMethods)),
+    scopes: orNull(
+      Type.Array(Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$" }), {
+        maxItems: 100,
+      }),
+    ),
+    audience: orNull(Address),
+    resource: orNull(Address),
+  },
+);
 export const NewConnection = closedObject({
   name: Type.String({ minLength: 1, maxLength: 64 }),
   provider: Type.Optional(Type.String({ maxLength: 64 })),
@@ -45,6 +65,7 @@ export const NewConnection = closedObject({
   project: Type.Optional(orNull(Type.String({ maxLength: 128 }))),
   location: Type.Optional(orNull(Type.String({ maxLength: 64 }))),
   service_account: Type.Optional(orNull(Type.String({ maxLength: 16_384 }))),
+  auth: Type.Optional(orNull(ConnectionAuth)),
   max_concurrent: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: concurrentMax }))),
   idle_timeout_ms: Type.Optional(
     orNull(Type.Integer({ minimum: idleTimeouts_ms.least, maximum: idleTimeouts_ms.most })),
@@ -62,6 +83,7 @@ export const ChangedConnection = closedObject({
   project: NewConnection.properties.project,
   location: NewConnection.properties.location,
   service_account: NewConnection.properties.service_account,
+  auth: NewConnection.properties.auth,
   max_concurrent: NewConnection.properties.max_concurrent,
   idle_timeout_ms: NewConnection.properties.idle_timeout_ms,
   fallbacks: NewConnection.properties.fallbacks,

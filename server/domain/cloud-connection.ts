@@ -1,7 +1,13 @@
 /** Fields of a connection to a cloud that anyone who sees the connection may see. */
 export const cloudPlaceFields = ["region", "project", "location"] as const;
 /** Fields of a connection to a cloud that are stored encrypted and never shown. */
-export const cloudSecretFields = ["access_key_id", "secret_access_key", "session_token", "service_account"] as const;
+export const cloudSecretFields = [
+  "access_key_id",
+  "secret_access_key",
+  "session_token",
+  "service_account",
+  "client_secret",
+] as const;
 
 type CloudPlace = { [Name in (typeof cloudPlaceFields)[number]]?: string };
 export type CloudSecrets = { [Name in (typeof cloudSecretFields)[number]]?: string };
@@ -9,6 +15,7 @@ export type CloudSecrets = { [Name in (typeof cloudSecretFields)[number]]?: stri
 /**
  * Fields that a connection to Amazon Bedrock (`region`, and an access key with its secret and session token) or to
  * Google Vertex AI (`project`, `location`, and `service_account`: the JSON of a key) has beside its key and address.
+ * `client_secret` is of a connection with OAuth.
  */
 export type CloudFields = CloudPlace & CloudSecrets;
 export type CloudField = keyof CloudFields;

@@ -1,5 +1,6 @@
 /** Checks of a connection's test, in their order, with their names for people. */
 export const checkWords = {
+  token: "Access token",
   reachable: "Reachable",
   key: "Key accepted",
   answer: "Model answers",

@@ -9,3 +9,11 @@ export function onAbort(signals: readonly AbortSignal[], callback: () => void): 
     for (const signal of signals) signal.removeEventListener("abort", callback);
   };
 }
+
+/** Returns the outcome of the work, or rejects with the signal's reason. An abort ends this wait, but not the work. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const release = onAbort([signal], () => reject(signal.reason));
+  work.then(resolve, reject).finally(release);
+  return promise;
+}

@@ -122,6 +122,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, l
     model_headers: (scope, { headers }) => tools.modelHeaders(scope, headers),
     access_token: (head, { oauth_client_id, rejected, missing }) =>
       oauth.accessTokens.get(head, oauth_client_id, runs.ownerOf(head.run_id).user_id, rejected, missing),
+    connection_token: (_, { source, rejected }) => connections.store.tokenOf(source, rejected),
     callback: (head, { tool_call_id }) => callbackAddressOf(head, tool_call_id, now()),
     keep_file({ run_id }, { file_id, content }) {
       files.outputs.keep(run_id, file_id, content);

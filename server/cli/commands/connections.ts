@@ -5,6 +5,7 @@ import { timestampOrNull } from "../../domain/time.ts";
 import type { ConnectionChange } from "../../resources/model-connections/check-connection.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";
+import { type AuthOptions, addAuthOptions, authOf, splitAuth } from "./auth-options.ts";
 import { addCloudOptions, type CloudOptions, cloudFieldsOf } from "./cloud-options.ts";
 import { commandTarget } from "./command-target.ts";
 import { CliError, usageError } from "./exit-code.ts";
@@ -18,14 +19,16 @@ export function connectionsCommand(): Command {
   const connections = new Command("connections").description("how to reach model providers");
   connections.addCommand(addConnectionCommand());
   connections.command("list").description("list the connections, without their keys").action(list);
-  addCloudOptions(
-    connections
-      .command("edit")
-      .description("change a stored connection; what no flag names stays, and running calls end as they began")
-      .argument("<name>", "the connection, as `connections list` shows it")
-      .addOption(option("--base-url <url>", "another address; none: the provider's own"))
-      .addOption(option("--api-key <key>", "another key", { env: "RUNNEL_MODEL_API_KEY" }))
-      .addOption(option("--remove-key", "remove the key")),
+  addAuthOptions(
+    addCloudOptions(
+      connections
+        .command("edit")
+        .description("change a stored connection; what no flag names stays, and running calls end as they began")
+        .argument("<name>", "the connection, as `connections list` shows it")
+        .addOption(option("--base-url <url>", "another address; none: the provider's own"))
+        .addOption(option("--api-key <key>", "another key", { env: "RUNNEL_MODEL_API_KEY" }))
+        .addOption(option("--remove-key", "remove the key, or OAuth")),
+    ),
   )
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; none: no limit"))
     .addOption(option("--idle-timeout-ms <ms>", "how long its server may send nothing; none: 300000"))
@@ -85,7 +88,7 @@ async function list({ dataDir, json }: DataFlags): Promise<void> {
   );
 }
 
-interface EditOptions extends DataFlags, CloudOptions {
+interface EditOptions extends DataFlags, CloudOptions, AuthOptions {
   baseUrl?: string;
   apiKey?: string;
   removeKey?: boolean;
@@ -96,10 +99,14 @@ interface EditOptions extends DataFlags, CloudOptions {
 }
 
 async function edit(name: string, { dataDir, json, ...options }: EditOptions): Promise<void> {
-  const change = readChange(options);
+  const { auth, rest: flags } = splitAuth(options);
+  const isAuthGiven = Object.values(auth).some((value) => value !== undefined);
+  const change = readChange(flags, isAuthGiven);
   const changed = await withStores(dataDir, false, async (stores) => {
     const connections = stores.connections();
-    await connections.update(name, change, cliActor());
+    const before = connections.list().find((each) => each.name === name && each.source === "stored");
+    const given = authOf(auth, before?.auth);
+    await connections.update(name, { ...change, ...(given && { auth: given }) }, cliActor());
     return connections.list().find((each) => each.name === name && each.source === "stored");
   });
   const { created_at_ms, updated_at_ms, ...rest } = changed ?? throwMissing(name);
@@ -112,18 +119,23 @@ function throwMissing(name: string): never {
 }
 
 /** Returns the change of the flags. Throws a usage error. */
-function readChange(options: Omit<EditOptions, keyof DataFlags>): ConnectionChange {
+function readChange(
+  options: Omit<EditOptions, keyof DataFlags | keyof AuthOptions>,
+  isAuthGiven: boolean,
+): ConnectionChange {
   const { baseUrl, apiKey, removeKey, maxConcurrent, idleTimeoutMs, fallback, expectedVersion, ...cloud } = options;
   if (removeKey && apiKey !== undefined) throw usageError("Give either --api-key or --remove-key.");
   const change: ConnectionChange = {
     ...(baseUrl !== undefined && { base_url: baseUrl === "none" ? null : baseUrl }),
     ...((removeKey || apiKey !== undefined) && { api_key: removeKey ? null : apiKey }),
+    ...(removeKey && { auth: null }),
     ...(maxConcurrent !== undefined && { max_concurrent: countOrNone(maxConcurrent, "--max-concurrent") }),
     ...(idleTimeoutMs !== undefined && { idle_timeout_ms: countOrNone(idleTimeoutMs, "--idle-timeout-ms") }),
     ...(fallback !== undefined && { fallbacks: fallback.join() === "none" ? [] : fallback }),
     ...cloudFieldsOf(cloud),
   };
-  if (Object.keys(change).length === 0) throw usageError("Name what is to be changed, such as --base-url.");
+  if (Object.keys(change).length === 0 && !isAuthGiven)
+    throw usageError("Name what is to be changed, such as --base-url.");
   if (expectedVersion === undefined) return change;
   return { ...change, expected_version: countOrNone(expectedVersion, "--expected-version") ?? 1 };
 }
@@ -149,7 +161,8 @@ async function test(name: string, { dataDir, json, model, only }: TestOptions): 
     const onCheck = (check: ConnectionCheck) => {
       if (!json) print(false, check, () => lineOf(check));
     };
-    const options = { model: model ?? null, checks, signal, onCheck, priceOf: prices.priceOf };
+    const { tokenOf } = connections;
+    const options = { model: model ?? null, checks, signal, onCheck, priceOf: prices.priceOf, tokenOf };
     const result = await tryConnection(used.open(), options);
     await connections.noteTest(used, result, cliActor());
     return result;

@@ -9,6 +9,7 @@ import type { ConnectionStore } from "../../resources/model-connections/store.ts
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";
+import { type AuthOptions, addAuthOptions, authFlags, authOf, splitAuth } from "./auth-options.ts";
 import { addCloudOptions, type CloudOptions, cloudFieldsOf } from "./cloud-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { modelPricesCommand } from "./model-prices.ts";
@@ -17,7 +18,7 @@ import { addDataOptions, type DataFlags, option } from "./option.ts";
 import { print, table } from "./print.ts";
 import { withStores } from "./with-stores.ts";
 
-interface AddOptions extends DataFlags, CloudOptions {
+interface AddOptions extends DataFlags, CloudOptions, AuthOptions {
   provider?: string;
   baseUrl?: string;
   apiKey?: string;
@@ -46,15 +47,17 @@ export function modelsCommand(): Command {
 
 /** `add`, of `runnel models` and `runnel connections`. */
 export const addConnectionCommand = (): Command =>
-  addCloudOptions(
-    new Command("add")
-      .description("add a connection, or replace the one of this name; its key is stored encrypted")
-      .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
-      .addOption(
-        option("--provider <provider>", "default: the name, or openai_compatible", { choices: connectionProviders }),
-      )
-      .addOption(option("--base-url <url>", "address of the API, with or without /v1"))
-      .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" })),
+  addAuthOptions(
+    addCloudOptions(
+      new Command("add")
+        .description("add a connection, or replace the one of this name; its key is stored encrypted")
+        .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
+        .addOption(
+          option("--provider <provider>", "default: the name, or openai_compatible", { choices: connectionProviders }),
+        )
+        .addOption(option("--base-url <url>", "address of the API, with or without /v1"))
+        .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" })),
+    ),
   )
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))
     .addOption(
@@ -70,6 +73,8 @@ Examples:
   $ RUNNEL_MODEL_API_KEY=sk-… runnel models add openai
   $ runnel models add local --base-url http://127.0.0.1:8080/v1   (models: openai_compatible/local/…)
   $ RUNNEL_MODEL_API_KEY=… runnel models add bedrock --region us-east-1
+  $ runnel models add azure --base-url https://NAME.openai.azure.com --client-id … --client-secret … \\
+      --issuer https://login.microsoftonline.com/TENANT/v2.0 --scope https://cognitiveservices.azure.com/.default
   $ runnel models add vertex --service-account key.json --location europe-west1`,
     )
     .action(add);
@@ -107,13 +112,13 @@ const flags = {
   project: "--project",
   location: "--location",
   service_account: "--service-account",
+  client_secret: "--client-secret",
 };
 
 /** Returns the connection of the flags. Throws a usage error that names the wrong flag. */
-export function readConnection(
-  name: string,
-  { provider, baseUrl, apiKey, maxConcurrent, idleTimeoutMs, fallback, ...cloud }: Omit<AddOptions, keyof DataFlags>,
-): Connection {
+export function readConnection(name: string, given: Omit<AddOptions, keyof DataFlags>): Connection {
+  const { auth, rest } = splitAuth(given);
+  const { provider, baseUrl, apiKey, maxConcurrent, idleTimeoutMs, fallback, ...cloud } = rest;
   const max_concurrent = maxConcurrent === undefined ? null : Number(maxConcurrent);
   const idle_timeout_ms = idleTimeoutMs === undefined ? null : Number(idleTimeoutMs);
   const read = checkConnection({
@@ -125,9 +130,10 @@ export function readConnection(
     idle_timeout_ms,
     fallbacks: fallback,
     ...cloudFieldsOf(cloud),
+    auth: authOf(auth),
   });
   if (!("message" in read)) return read;
-  const flag = flags[read.param];
+  const flag = read.param.startsWith("auth") ? authFlags[read.param] : flags[read.param as keyof typeof flags];
   throw usageError(flag ? read.message.replace(/\.$/, ` (${flag}).`) : read.message);
 }
 

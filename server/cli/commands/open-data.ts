@@ -6,8 +6,10 @@ import { createLoginThrottle } from "../../dashboard-api/login-throttle.ts";
 import { createPasswords } from "../../dashboard-api/password.ts";
 import { removeFactors } from "../../dashboard-api/second-factor.ts";
 import { createSetup } from "../../dashboard-api/setup.ts";
+import { createEgress } from "../../lib/egress.ts";
 import { createSeal } from "../../lib/seal.ts";
 import { createKeyStore } from "../../resources/keys/store.ts";
+import { createIssuedTokens } from "../../resources/model-connections/connection-tokens.ts";
 import { createModelCatalog } from "../../resources/model-connections/model-catalog.ts";
 import { createPriceStore } from "../../resources/model-connections/prices.ts";
 import { createConnectionStore } from "../../resources/model-connections/store.ts";
@@ -17,6 +19,7 @@ import { type DataDir, openDataDir } from "../../storage/db/data-dir.ts";
 import { type Db, openDatabase } from "../../storage/db/open.ts";
 import { replicaMarker } from "../../storage/db/replica-marker.ts";
 import { DatabaseTooNew, databaseVersion } from "../../storage/db/version.ts";
+import { splitList } from "../serve/listen-plan.ts";
 import { masterKeyOf } from "../serve/master-key.ts";
 import { CliError } from "./exit-code.ts";
 
@@ -27,7 +30,10 @@ export function storesOf(db: Db, dir: DataDir) {
   const audit = createAudit({ db });
   const connections = () => {
     const seal = createSeal(masterKeyOf(dir, db));
-    return createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now });
+    // The operator's own machine may have the authorization server too.
+    const egress = createEgress({ allow: splitList(process.env.RUNNEL_EGRESS_ALLOW), loopback: true });
+    const tokens = createIssuedTokens({ egress, now: Date.now });
+    return createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now, tokens });
   };
   const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   return {

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { unknownPricePolicies } from "../budget-schema.ts";
+import { tokenAuthMethods } from "../connection-auth.ts";
 import { checkNames, checkResults } from "../connection-check.ts";
 import { listErrorCodes } from "../listed-model.ts";
 import { priceSources } from "../price.ts";
@@ -143,6 +144,20 @@ export const Connection = t.object({
   /** Project and location of Google Vertex AI. */
   project: t.orNull(t.text),
   location: t.orNull(t.text),
+  /** How it gets access tokens (OAuth 2); null: it has a key, or none. `has_key` is about its secret then. */
+  auth: t.orNull(
+    t.object({
+      type: t.word("oauth"),
+      grant: t.word("client_credentials"),
+      issuer: t.orNull(t.text),
+      token_endpoint: t.orNull(t.text),
+      client_id: t.text,
+      token_endpoint_auth_method: t.orNull(t.oneOf(tokenAuthMethods)),
+      scopes: t.list(t.text),
+      audience: t.orNull(t.text),
+      resource: t.orNull(t.text),
+    }),
+  ),
   /** Connections of the environment cannot be changed here. */
   source: t.oneOf(["environment", "stored"]),
   /** Prefix of its models' names. */

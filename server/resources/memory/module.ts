@@ -41,7 +41,7 @@ export function createMemoryModule({ base, options, connections, files, webhooks
   const embedders =
     options.embedders ??
     createEmbedders({
-      resolve: (model) => connections.store.resolve(model, "live"),
+      resolve: (model) => connections.store.resolveHere(model, "live"),
       pay: usage.pay,
       log,
       folder: database ? ownModelsFolder(database) : null,
@@ -85,7 +85,7 @@ export function createMemoryModule({ base, options, connections, files, webhooks
     searcher,
     embedders,
     now,
-    rank: createRankMatches({ resolve: connections.store.resolve, pay: usage.pay }),
+    rank: createRankMatches({ resolve: connections.store.resolveHere, pay: usage.pay }),
   });
 
   const selectNumbers = db.sqlite.query<{ number: number }, [string]>(

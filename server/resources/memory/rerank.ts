@@ -5,6 +5,8 @@ import { createBreaker } from "../../lib/breaker.ts";
 import { collectText, idleTimeout } from "../../runtime/agent-loop/collect-text.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { createModelCache } from "../../runtime/models/model-cache.ts";
+import type { Fetch } from "../../runtime/models/model-fetch.ts";
+import { openModel as openWith } from "../../runtime/models/registry.ts";
 import { createReranker, RerankError } from "../../runtime/models/rerank.ts";
 import { BudgetError, type Pay, read, readingOf, type SpendGuard, unpaid } from "../../runtime/models/spend-guard.ts";
 import type { Match } from "../../runtime/retrieval/vector-search/searcher.ts";
@@ -39,7 +41,7 @@ export function createRankMatches({
   wait_ms,
 }: {
   /** Resolves a model to its connection. Throws if it is not available. */
-  resolve(model: string, environment: Environment): { connection: Connection; model: string };
+  resolve(model: string, environment: Environment): { connection: Connection; model: string; fetch?: Fetch };
   pay?: Pay;
   rerank?: ReturnType<typeof createReranker>;
   wait_ms?: number;
@@ -58,11 +60,16 @@ export function createRankMatches({
 
   async function byChat({ query, by, payer }: Order, passages: string[], signal: AbortSignal): Promise<number[]> {
     if (passages.length === 0) return [];
-    const { connection, model } = resolve(by.model, payer.environment);
+    const { connection, model, fetch } = resolve(by.model, payer.environment);
     const request = rankRequest(query, passages);
     return await pay(payer, { model: by.model, request, signal }, async (count) => {
       const bounds = { idle_ms: idleTimeout({ connection }), max_ms: 2 * chatPatience_ms };
-      const response = await collectText(await openModel(connection, model), request, signal, bounds);
+      const response = await collectText(
+        await (fetch ? openWith(connection, model, fetch) : openModel(connection, model)),
+        request,
+        signal,
+        bounds,
+      );
       count(response);
       signal.throwIfAborted();
       if (response.error) throw new RerankError("rerank_failed", response.error.message);

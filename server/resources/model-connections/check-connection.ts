@@ -1,4 +1,5 @@
 import { type CloudField, type CloudFields, cloudFields, pickFields } from "../../domain/cloud-connection.ts";
+import type { ConnectionAuth, ConnectionAuthInput } from "../../domain/connection-auth.ts";
 import { type ConnectionProvider, connectionProviders } from "../../domain/providers.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { readServiceAccount } from "../../runtime/models/providers/service-account.ts";
@@ -9,9 +10,11 @@ import {
   isFallback,
   needsAddress,
 } from "../../runtime/models/registry.ts";
+import { clientFaults } from "../oauth/client-faults.ts";
 
 /** A connection as the operator entered it, not validated yet. */
 export interface ConnectionInput extends CloudInput {
+  auth?: ConnectionAuthInput | null;
   name: string;
   provider?: string;
   base_url?: string | null;
@@ -25,7 +28,16 @@ type CloudInput = { [Name in CloudField]?: string | null };
 
 /** A fault of a connection, with its field. */
 interface ConnectionFault {
-  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent" | "idle_timeout_ms" | "fallbacks" | CloudField;
+  param:
+    | `auth${"" | `.${string}`}`
+    | "name"
+    | "provider"
+    | "base_url"
+    | "api_key"
+    | "max_concurrent"
+    | "idle_timeout_ms"
+    | "fallbacks"
+    | CloudField;
   message: string;
 }
 
@@ -39,6 +51,8 @@ export interface ConnectionChange extends CloudInput {
   fallbacks?: string[] | null;
   /** The version that is to be changed. */
   expected_version?: number;
+  /** An absent secret stays. Null: it has a key again, or none. */
+  auth?: ConnectionAuthInput | null;
 }
 
 const fault = (param: ConnectionFault["param"], message: string): ConnectionFault => ({ param, message });
@@ -61,7 +75,12 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
     return fault("base_url", "An OpenAI-compatible server needs a URL.");
   if (needsAddress(provider) && base_url === null)
     return fault("base_url", `${provider} needs your endpoint, such as https://name.openai.azure.com.`);
-  if (provider !== "openai_compatible" && provider !== "ollama" && !isCloud && api_key === null)
+  const auth = input.auth ? checkAuth(input.auth, input.client_secret) : null;
+  if (auth && "message" in auth) return auth;
+  if (auth && isCloud) return fault("auth", `${provider} has credentials of its own: leave auth out.`);
+  if (auth && api_key !== null) return fault("api_key", "Give either a key or auth.");
+  if (!auth && input.client_secret) return fault("auth.client_secret", "Only a connection with auth has one.");
+  if (provider !== "openai_compatible" && provider !== "ollama" && !isCloud && api_key === null && !auth)
     return fault("api_key", `${provider} needs a key.`);
   const url = base_url === null ? null : URL.parse(base_url);
   if (base_url !== null && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password))
@@ -79,7 +98,7 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
   if (wrong !== undefined)
     return fault("fallbacks", `"${wrong}" is no model and no connection, such as openai/gpt-5 or openai.`);
   if (fallbacks.length > fallbacksMax) return fault("fallbacks", `Expected at most ${fallbacksMax} fallbacks.`);
-  const cloud = trimmed(input);
+  const { client_secret: _, ...cloud } = trimmed(input);
   const cloudFault = checkCloud(provider, { base_url, api_key, ...cloud });
   if (cloudFault) return cloudFault;
   return {
@@ -91,7 +110,41 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
     ...(idle_timeout_ms !== null && { idle_timeout_ms }),
     ...(fallbacks.length > 0 && { fallbacks }),
     ...cloud,
+    ...auth,
   };
+}
+
+/** Returns the definition and the secret, or their fault. `kept` is the stored secret. */
+function checkAuth(
+  input: ConnectionAuthInput,
+  kept: string | null | undefined,
+): { auth: ConnectionAuth; client_secret: string } | ConnectionFault {
+  const given = (text: string | null | undefined): string | null => text?.trim() || null;
+  const auth: ConnectionAuth = {
+    type: "oauth",
+    grant: "client_credentials",
+    issuer: given(input.issuer),
+    token_endpoint: given(input.token_endpoint),
+    client_id: input.client_id.trim(),
+    token_endpoint_auth_method: input.token_endpoint_auth_method ?? null,
+    scopes: [...new Set(input.scopes ?? [])],
+    audience: given(input.audience),
+    resource: given(input.resource),
+  };
+  // Only line breaks around it are of its pasting: a secret may begin or end with any other character.
+  const client_secret = input.client_secret?.replace(/^[\r\n]+|[\r\n]+$/g, "") || kept || null;
+  if (auth.client_id === "") return fault("auth.client_id", "Name the client.");
+  for (const name of ["issuer", "token_endpoint"] as const) {
+    const url = auth[name] === null ? null : URL.parse(auth[name]);
+    if (auth[name] !== null && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash))
+      return fault(`auth.${name}`, "Expected an http or https address without a user name.");
+  }
+  const definition = { ...auth, authorization_endpoint: null, revocation_endpoint: null, authorization_params: {} };
+  const [first] = clientFaults({ grant: auth.grant, per_user: false, definition, client_secret });
+  if (first) return fault(`auth.${first.param}`, first.message);
+  if (client_secret === null || !/^[\x20-\x7e]+$/.test(client_secret))
+    return fault("auth.client_secret", "A secret has printable ASCII characters.");
+  return { auth, client_secret };
 }
 
 /** Returns the cloud's fields that were given, without the space around them. */

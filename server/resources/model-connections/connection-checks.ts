@@ -35,6 +35,8 @@ interface AskOptions extends Pick<AnswerObserver, "onAdjustments"> {
   patience_ms: number;
   /** Time of `performance.now()` at which the whole test ends. */
   deadline_ms: number;
+  /** Sends the requests; absent: the usual one. */
+  fetch?: Fetch;
 }
 
 /**
@@ -44,12 +46,12 @@ interface AskOptions extends Pick<AnswerObserver, "onAdjustments"> {
 export async function openAsk(
   connection: Connection,
   model: string,
-  { signal, patience_ms, deadline_ms, onAdjustments }: AskOptions,
+  { signal, patience_ms, deadline_ms, onAdjustments, fetch = modelFetch }: AskOptions,
 ): Promise<Ask> {
   const secrets = secretsOf(connection);
   let seen: Pick<Asked, "status" | "isStream" | "refusal"> = { status: null, isStream: false, refusal: null };
   const watched = async (...request: Parameters<Fetch>): Promise<Response> => {
-    const response = await modelFetch(...request);
+    const response = await fetch(...request);
     seen.status = response.status;
     seen.isStream = /^(text\/event-stream|application\/vnd\.amazon\.eventstream)/.test(
       response.headers.get("content-type") ?? "",

@@ -124,6 +124,7 @@ const noLimits = {
   region: null,
   project: null,
   location: null,
+  auth: null,
 };
 
 test("a stored connection overrides the environment's, which is back once it is removed", async () => {

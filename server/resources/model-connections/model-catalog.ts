@@ -137,7 +137,8 @@ export function createModelCatalog({
 
   async function readOnce(used: UsedConnection, attempt: Attempt): Promise<void> {
     try {
-      const outcome = await list(used.open(), { signal: closing.signal });
+      const connection = used.open();
+      const outcome = await list(connection, { signal: closing.signal, ...connections.fetchOf(connection) });
       if (closing.signal.aborted) return;
       attempt.isMissing = used.isAssumed && outcome.error?.code === "unreachable";
       attempt.error = attempt.isMissing ? null : outcome.error;

@@ -3,6 +3,7 @@ import type { Base, Module } from "../../http/module.ts";
 import type { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix, parseModel } from "../../runtime/models/registry.ts";
 import { createCircuitBreakers } from "./circuit-breakers.ts";
+import { createIssuedTokens } from "./connection-tokens.ts";
 import { createModelCatalog } from "./model-catalog.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
 import { createOutageNotes } from "./outage-notes.ts";
@@ -22,7 +23,9 @@ export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
 
 /** Model connections and prices. */
 export function createConnectionsModule({ base, options }: { base: Base; options: ConnectionOptions }) {
-  const connections = createConnectionStore({ ...base, ollama: options.ollama });
+  const { now, closing: signal } = base;
+  const tokens = createIssuedTokens({ egress: base.egress("live"), now, signal });
+  const connections = createConnectionStore({ ...base, ollama: options.ollama, tokens });
   const catalog = createModelCatalog({ db: base.db, now: base.now, connections, list: options.listModels });
   const prices = createPriceStore({ ...base, listed: catalog.listed, addressOf: connections.addressOf });
   const breakers = createCircuitBreakers({

@@ -8,6 +8,7 @@ import {
   hasCredentials,
   pickFields,
 } from "../../domain/cloud-connection.ts";
+import type { ConnectionAuth } from "../../domain/connection-auth.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { keyVariables, type Provider } from "../../domain/providers.ts";
@@ -16,8 +17,10 @@ import { invalid } from "../../http/errors.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { RunStart } from "../../runtime/agent-loop/messages.ts";
+import { tokenFetch } from "../../runtime/models/connection-token.ts";
 import { freePrice, offeredModels, partsOf } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
+import type { Fetch } from "../../runtime/models/model-fetch.ts";
 import { listensAt, ollamaUrl } from "../../runtime/models/ollama.ts";
 import {
   connectionFor,
@@ -37,6 +40,7 @@ import {
   modelLists,
 } from "../../storage/db/schema.ts";
 import { type ConnectionChange, checkConnection, trimmed } from "./check-connection.ts";
+import type { ConnectionTokens } from "./connection-tokens.ts";
 import type { PriceStore } from "./prices.ts";
 
 /** A connection as operators see it, without its key. */
@@ -55,6 +59,8 @@ interface ConnectionInfo {
   region: string | null;
   project: string | null;
   location: string | null;
+  /** How it gets access tokens; null: it has a key, or none. */
+  auth: ConnectionAuth | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
   /** Number of the change, from 1; null for one of the environment. */
@@ -104,7 +110,10 @@ export function createConnectionStore({
   environment,
   ollama = ollamaUrl,
   now = Date.now,
+  tokens = noTokens,
 }: StoreBase & {
+  /** Tokens of connections with OAuth; absent: they get none. */
+  tokens?: ConnectionTokens;
   seal: Seal;
   environment: Record<string, string | undefined>;
   /** Default address of Ollama. */
@@ -118,7 +127,7 @@ export function createConnectionStore({
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys are decrypted on use, so that one that cannot be decrypted does not affect other connections.
   const all = db.kept.rows((): readonly Stored[] => [
-    ...select.all().map(({ max_concurrent, idle_timeout_ms, fallbacks, region, project, location, ...row }) => ({
+    ...select.all().map(({ max_concurrent, idle_timeout_ms, fallbacks, region, project, location, auth, ...row }) => ({
       name: row.name,
       provider: row.provider,
       base_url: row.base_url,
@@ -128,6 +137,7 @@ export function createConnectionStore({
       identity: `stored ${row.created_at_ms} ${row.version}`,
       ...limitsOf({ max_concurrent, idle_timeout_ms, fallbacks }),
       ...pickFields({ region, project, location }, cloudPlaceFields),
+      ...(auth && { auth }),
     })),
     ...fromEnvironment.map((connection) => ({
       ...connection,
@@ -138,7 +148,23 @@ export function createConnectionStore({
   const sealSecrets = (name: string, secrets: CloudSecrets): string =>
     seal.seal(JSON.stringify(secrets), secretsAad(name));
   const openSecrets = (name: string, sealed: string): CloudSecrets => JSON.parse(seal.open(sealed, secretsAad(name)));
-  const open = ({ name, provider, base_url, api_key, sealed_key, sealed_secrets, ...more }: Stored): Connection => ({
+  /** Adds the source of a connection's tokens; its client's secret stays on the main thread. */
+  function openAuth({ name, auth, identity, sealed_secrets }: Stored): Pick<Connection, "auth" | "token_source"> {
+    if (!auth) return {};
+    const token_source = `${name} ${identity}`;
+    const { client_secret = "" } = sealed_secrets === null ? {} : openSecrets(name, sealed_secrets);
+    tokens.add(token_source, auth, client_secret);
+    return { auth, token_source };
+  }
+  const openKeyed = ({
+    name,
+    provider,
+    base_url,
+    api_key,
+    sealed_key,
+    sealed_secrets,
+    ...more
+  }: Stored): Connection => ({
     name,
     provider,
     base_url,
@@ -147,6 +173,14 @@ export function createConnectionStore({
     ...pickFields(more, cloudPlaceFields),
     ...(sealed_secrets === null ? pickFields(more, cloudSecretFields) : openSecrets(name, sealed_secrets)),
   });
+
+  function open(stored: Stored): Connection {
+    const { client_secret: _, ...connection } = openKeyed(stored);
+    return { ...connection, ...openAuth(stored) };
+  }
+
+  const fetchOf = ({ token_source }: Connection): { fetch?: Fetch } =>
+    token_source === undefined ? {} : { fetch: tokenFetch((rejected) => tokens.get(token_source, rejected)) };
 
   function find(name: ModelName, environment: Environment): Stored | null {
     if (name.provider === "test" && environment === "live") return null;
@@ -193,6 +227,18 @@ export function createConnectionStore({
      * Resolves a model to its connection. Throws `model_not_available`. Live runs cannot use the built-in test model.
      */
     resolve,
+
+    /** Like `resolve`, for calls on this thread: `fetch` carries the token of a connection that has no key. */
+    resolveHere(model: string, environment: Environment): { connection: Connection; model: string; fetch?: Fetch } {
+      const resolved = resolve(model, environment);
+      return { ...resolved, ...fetchOf(resolved.connection) };
+    },
+
+    /** Returns the fetch for requests to a connection on this thread; none: the usual one. */
+    fetchOf,
+
+    /** Returns the token of an opened connection. `rejected` is one that its server refused. */
+    tokenOf: tokens.get,
 
     /**
      * Resolves the models of a run to their connections; those without one are left out. Throws `model_not_available`
@@ -294,8 +340,9 @@ export function createConnectionStore({
     },
 
     list(): ConnectionInfo[] {
-      const storedConnections = select.all().map(({ sealed_key, sealed_secrets, fallbacks, ...row }) => ({
+      const storedConnections = select.all().map(({ sealed_key, sealed_secrets, fallbacks, auth, ...row }) => ({
         ...row,
+        auth: auth ?? null,
         fallbacks: fallbacks ?? [],
         has_key: sealed_key !== null || sealed_secrets !== null,
         source: "stored" as const,
@@ -311,6 +358,7 @@ export function createConnectionStore({
         region: connection.region ?? null,
         project: connection.project ?? null,
         location: connection.location ?? null,
+        auth: null,
         source: "environment" as const,
         created_at_ms: null,
         version: null,
@@ -325,9 +373,9 @@ export function createConnectionStore({
       const secrets = pickFields(given, cloudSecretFields);
       const sealed_secrets = Object.keys(secrets).length > 0 ? sealSecrets(name, secrets) : null;
       const { max_concurrent = null, idle_timeout_ms = null, fallbacks = [] } = given;
-      const { region = null, project = null, location = null } = given;
+      const { region = null, project = null, location = null, auth = null } = given;
       const limits = { max_concurrent, idle_timeout_ms, fallbacks: fallbacks.length > 0 ? fallbacks : null };
-      const row = { name, provider, base_url, sealed_key, ...limits, region, project, location, sealed_secrets };
+      const row = { name, provider, base_url, sealed_key, ...limits, region, project, location, sealed_secrets, auth };
       const { name: target } = modelConnections;
       await db.write(() => {
         const before = rowOf(name);
@@ -457,8 +505,11 @@ interface RowSeal {
 function changedRow(row: Row, change: ConnectionChange, { seal, sealSecrets, openSecrets }: RowSeal) {
   const key = change.api_key?.trim();
   const given = pickFields(trimmed(change), cloudSecretFields);
+  const removesAuth = change.auth === null || Boolean(key);
+  const auth = removesAuth ? null : change.auth;
+  const stored = auth === undefined ? row.auth : auth;
   // A connection to a cloud has one kind of credentials: the one that is given replaces the other.
-  const removesKey = change.api_key === null || (!key && Object.keys(given).length > 0);
+  const removesKey = change.api_key === null || (!key && (Object.keys(given).length > 0 || auth != null));
   const secrets = changedSecrets(row, change, openSecrets);
   const checked = checkConnection({
     name: row.name,
@@ -473,6 +524,7 @@ function changedRow(row: Row, change: ConnectionChange, { seal, sealSecrets, ope
     project: change.project === undefined ? row.project : change.project,
     location: change.location === undefined ? row.location : change.location,
     ...secrets.next,
+    auth: stored,
   });
   if ("message" in checked) throw invalid(checked.param, checked.message);
   const { base_url, max_concurrent = null, idle_timeout_ms = null, fallbacks = [] } = checked;
@@ -486,6 +538,7 @@ function changedRow(row: Row, change: ConnectionChange, { seal, sealSecrets, ope
     project,
     location,
     sealed_key: key ? seal(key) : removesKey ? null : row.sealed_key,
+    auth: checked.auth ?? null,
   };
   const columns = [
     "base_url",
@@ -493,6 +546,7 @@ function changedRow(row: Row, change: ConnectionChange, { seal, sealSecrets, ope
     "idle_timeout_ms",
     "fallbacks",
     ...cloudPlaceFields,
+    "auth",
     "sealed_key",
   ] as const;
   const changed: string[] = columns
@@ -508,8 +562,18 @@ function changedRow(row: Row, change: ConnectionChange, { seal, sealSecrets, ope
  * ends the secret and the session of the one before, and a new API key ends all of them.
  */
 function changedSecrets(row: Row, change: ConnectionChange, open: RowSeal["openSecrets"]) {
-  const given = pickFields(trimmed(change), cloudSecretFields);
-  const isReplaced = Boolean(change.api_key?.trim()) || Boolean(given.access_key_id ?? given.service_account);
+  const { client_secret: _, ...clouds } = pickFields(trimmed(change), cloudSecretFields);
+  const given: CloudSecrets = {
+    ...clouds,
+    ...(change.auth?.client_secret && { client_secret: change.auth.client_secret }),
+  };
+  // The author of a secret meant it for the former server, and may be another person.
+  if (isElsewhere(row.auth, change.auth) && given.client_secret === undefined)
+    throw invalid("auth.client_secret", "The client is of another server now: send its secret again.", "required");
+  const isReplaced =
+    Boolean(change.api_key?.trim()) ||
+    (change.auth === null && row.auth !== null) ||
+    Boolean(given.access_key_id ?? given.service_account ?? given.client_secret);
   // Secrets that are replaced need not be decrypted: their key may be lost.
   const before = row.sealed_secrets === null || isReplaced ? {} : open(row.sealed_secrets);
   const next: CloudSecrets = { ...before, ...given };
@@ -518,6 +582,17 @@ function changedSecrets(row: Row, change: ConnectionChange, open: RowSeal["openS
   const isRemoved = isReplaced && row.sealed_secrets !== null && changed.length === 0;
   return { next, changed: isRemoved ? ["api_key"] : changed };
 }
+
+/** True if a change leads the stored secret to another authorization server, or makes another client of it. */
+const isElsewhere = (before: ConnectionAuth | null, next: ConnectionChange["auth"]): boolean =>
+  before !== null &&
+  next != null &&
+  (["issuer", "token_endpoint", "client_id"] as const).some((name) => (next[name]?.trim() || null) !== before[name]);
+
+const noTokens: ConnectionTokens = {
+  add() {},
+  get: () => Promise.resolve({ status: "failed", message: "There are no tokens here.", retryable: false }),
+};
 
 /** Returns the state of a connection of the environment. It is stored, so it shows neither the address nor the key. */
 const environmentIdentity = ({ base_url, api_key, ...more }: Connection, { mac }: Pick<Seal, "mac">): string =>

@@ -1,11 +1,15 @@
 import type { ConnectionCheck, Tried } from "../../domain/api-types/console.ts";
 import { type FeatureCheck, featureChecks } from "../../domain/connection-check.ts";
 import { costOf } from "../../domain/cost.ts";
+import type { CodedError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/listed-model.ts";
 import type { ModelUsage } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
+import { unlessAborted } from "../../lib/on-abort.ts";
+import { type AskToken, tokenFetch } from "../../runtime/models/connection-token.ts";
 import { builtInTable, offeredModels, partsOf } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
+import type { Fetch } from "../../runtime/models/model-fetch.ts";
 import { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { basicChecks, checkFeature, isCharged, openAsk, skipped } from "./connection-checks.ts";
@@ -25,6 +29,8 @@ interface TryOptions {
   /** Called with each line as soon as it is known. */
   onCheck?: (check: ConnectionCheck) => void;
   priceOf?: (fullName: string) => ModelPrice | null;
+  /** Gets the token of a connection with OAuth; `rejected` is one that the server refused. */
+  tokenOf?: AskToken;
 }
 
 /**
@@ -32,13 +38,14 @@ interface TryOptions {
  * a test ends after two minutes.
  */
 export async function tryConnection(
-  connection: Connection,
+  given: Connection,
   {
     model,
     checks: wanted = [],
     signal = new AbortController().signal,
     onCheck = () => {},
     priceOf = () => null,
+    tokenOf,
   }: TryOptions,
 ): Promise<Tried> {
   const startTime = performance.now();
@@ -56,11 +63,23 @@ export async function tryConnection(
     ...fields,
     latency_ms: Math.round(performance.now() - startTime),
     usage: fields.ok ? sumOf(usages) : null,
-    cost_usd: fields.model === null ? null : costIn(usages, priceOf(`${modelPrefix(connection)}/${fields.model}`)),
+    cost_usd: fields.model === null ? null : costIn(usages, priceOf(`${modelPrefix(given)}/${fields.model}`)),
     checks,
     adjustments: [...adjustments],
   });
-  const chosen = model === null ? await chooseModel(connection, signal) : { name: model, reason: null };
+  const authorized = await authorize(given, tokenOf, signal);
+  show(...authorized.lines);
+  const { connection, fetch } = authorized;
+  if (!connection) {
+    show(
+      ...skipped(
+        ["reachable", "key", "answer", "stream", ...featureChecks.filter((each) => wanted.includes(each))],
+        "no access token",
+      ),
+    );
+    return result({ ok: false, model: null, output: null, error: authorized.error });
+  }
+  const chosen = model === null ? await chooseModel(connection, signal, fetch) : { name: model, reason: null };
   signal.throwIfAborted();
   if (chosen.name === null) {
     show(...chosen.lines);
@@ -82,6 +101,7 @@ export async function tryConnection(
     signal,
     patience_ms,
     deadline_ms,
+    fetch,
     onAdjustments: (all) => {
       for (const { field, message } of all) adjustments.add(`${field}: ${message}`);
     },
@@ -99,6 +119,31 @@ export async function tryConnection(
   const output = first.error ? null : first.text.trim().slice(0, outputMax) || null;
   const error = first.error && { code: first.error.code, message: first.error.message };
   return result({ ok: error === null, model: name, output, error });
+}
+
+type Authorized =
+  | { connection: Connection; fetch?: Fetch; lines: ConnectionCheck[] }
+  | { connection: null; fetch?: undefined; error: CodedError; lines: ConnectionCheck[] };
+
+/** Gets the token of a connection with OAuth, which is the first step that can fail. */
+async function authorize(
+  connection: Connection,
+  tokenOf: AskToken | undefined,
+  signal: AbortSignal,
+): Promise<Authorized> {
+  const { token_source } = connection;
+  if (token_source === undefined || !tokenOf) return { connection, lines: [] };
+  const startTime = performance.now();
+  const found = await unlessAborted(tokenOf(token_source), signal);
+  const latency_ms = Math.round(performance.now() - startTime);
+  if (found.status === "ready") {
+    const lines: ConnectionCheck[] = [{ check: "token", result: "yes", message: null, latency_ms }];
+    const fetch = tokenFetch((rejected) => tokenOf(token_source, rejected));
+    return { connection: { ...connection, api_key: found.token }, fetch, lines };
+  }
+  const { message } = found;
+  const error = { code: "model_not_available", message: `The connection got no access token: ${message}` };
+  return { connection: null, error, lines: [{ check: "token", result: "no", message, latency_ms }] };
 }
 
 /** Null if a request's number of tokens is unknown. */
@@ -119,8 +164,8 @@ function costIn(usages: readonly ModelUsage[], price: ModelPrice | null): number
 type Choice = { name: string; reason: null } | { name: null; reason: string; lines: ConnectionCheck[] };
 
 /** Chooses a model that the server lists: the cheapest known one, or else its first for chats. */
-async function chooseModel(connection: Connection, signal: AbortSignal): Promise<Choice> {
-  const { models, error } = await listModels(connection, { signal });
+async function chooseModel(connection: Connection, signal: AbortSignal, fetch?: Fetch): Promise<Choice> {
+  const { models, error } = await listModels(connection, { signal, fetch });
   const usual = usualModel(connection, models);
   if (usual !== null && error?.code !== "key_refused" && error?.code !== "unreachable")
     return { name: usual, reason: null };

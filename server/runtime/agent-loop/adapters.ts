@@ -11,6 +11,7 @@ import { mimeTypeOf } from "../../lib/mime-type.ts";
 import { createMcpClient } from "../mcp/client.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { createStdioServers } from "../mcp/stdio-servers.ts";
+import { tokenModel } from "../models/connection-token.ts";
 import type { Connection, Model } from "../models/model.ts";
 import { createModelCache } from "../models/model-cache.ts";
 import { modelPrefix } from "../models/registry.ts";
@@ -29,7 +30,7 @@ import { createHidden } from "./tools/secret-texts.ts";
 
 /** Gives the run executor access to models and tools. */
 export interface Adapters {
-  model(start: RunStart): Promise<Model> | Model;
+  model(start: RunStart, ask: Ask): Promise<Model> | Model;
   tools(start: ToolStart, ask: Ask): RunTools;
 }
 
@@ -67,8 +68,14 @@ interface World {
 export function createAdapters(world: World): Adapters {
   const openModel = createModelCache({ onLearnt: world.learnt });
   return {
-    model: ({ connection, model, refusals }) =>
-      openModel(connection, model, refusals?.[modelPrefix(connection)]?.[model]),
+    model({ connection, model, refusals }, ask) {
+      const open = (one: Connection) => openModel(one, model, refusals?.[modelPrefix(one)]?.[model]);
+      const { token_source } = connection;
+      if (token_source === undefined) return open(connection);
+      return tokenModel({ ...connection, token_source }, open, (source, rejected) =>
+        ask("connection_token", { source, ...(rejected !== undefined && { rejected }) }),
+      );
+    },
     tools: createTools(world),
   };
 }

@@ -3,6 +3,7 @@ import type { AgentSnapshot, PassageChoices, Rerank, ToolSnapshot } from "../../
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import type { WorstCase } from "../../domain/budget.ts";
 import type { Budget, UnknownPrice } from "../../domain/budget-schema.ts";
+import type { ConnectionToken } from "../../domain/connection-auth.ts";
 import type { PromptMessage } from "../../domain/model-call.ts";
 import type { Admission, CallResult } from "../../domain/outage.ts";
 import type { ModelPrice } from "../../domain/price.ts";
@@ -81,6 +82,8 @@ export interface Asks {
     ask: { oauth_client_id: string; rejected?: string; missing?: readonly string[] };
     answer: AccessToken;
   };
+  /** Returns the access token of a model connection. `rejected` is one that its server refused. */
+  connection_token: { ask: { source: string; rejected?: string }; answer: ConnectionToken };
   /** Returns the one-time URL for the result of a webhook call. */
   callback: { ask: { tool_call_id: string }; answer: { url: string; expires_at: string } };
   /**

@@ -158,11 +158,11 @@ export function createRunExecutor(
       },
       interruption: (step_index) => interrupts.of(step_index).signal,
       outlet,
-      model: withExtras(await adapters.model(start), extraSettings(start, start), ask),
+      model: withExtras(await adapters.model(start, ask), extraSettings(start, start), ask),
       async modelNamed(name, agent = start.agent) {
         const found = connectedModel(name, start);
         if (!found) throw new Error(`${name} is not a model of the run's connections.`);
-        return withExtras(await adapters.model({ ...start, ...found }), extraSettings(found, { agent }), ask);
+        return withExtras(await adapters.model({ ...start, ...found }, ask), extraSettings(found, { agent }), ask);
       },
       breakers: {
         admit: async (models, wait_ms) =>

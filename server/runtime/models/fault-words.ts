@@ -63,3 +63,7 @@ export function delayInWords(text: string): number | null {
     sum += Number(count) * unit_ms[unit!.toLowerCase().replace("milli", "ms")]!;
   return Math.ceil(sum);
 }
+
+/** True for a refusal that is about the end of a token: some servers send it with 403. */
+export const saysTokenExpired = (text: string): boolean =>
+  /\b(invalid|expired)[_ ](access[_ ])?token\b|\btoken (is |has |was )?(expired|invalid)\b/i.test(text);

@@ -3,7 +3,15 @@ import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import { maskSecrets } from "../../lib/redact.ts";
 import type { RequestOutcome } from "../../lib/request-outcome.ts";
 import { retryAfter } from "../../lib/retry.ts";
-import { delayInWords, exceedsRate, saysFiltered, saysNoCredit, saysOverflow, saysUnsupported } from "./fault-words.ts";
+import {
+  delayInWords,
+  exceedsRate,
+  saysFiltered,
+  saysNoCredit,
+  saysOverflow,
+  saysTokenExpired,
+  saysUnsupported,
+} from "./fault-words.ts";
 import type { ModelError } from "./model.ts";
 import { firstText, providerFault } from "./provider-fault.ts";
 
@@ -101,6 +109,7 @@ export function toModelError(failure: unknown, secrets: readonly string[], now =
     request: requestState(facts),
     ...(verdict.unready && { unready: true }),
     ...(verdict.filtered && { filtered: true }),
+    ...(verdict.refuses_credentials && { refuses_credentials: true }),
     ...(refusesFormat(facts) && { refuses_format: true }),
     ...(verdict.unread_answer !== undefined && { unread_answer: redact(verdict.unread_answer, secrets) }),
   };
@@ -128,7 +137,10 @@ function requestState({ name, status, network, refused }: Facts): RequestOutcome
   return status === null || status < 300 ? "sent" : "answered";
 }
 
-type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "unready" | "filtered" | "unread_answer">;
+type Verdict = Pick<
+  ModelError,
+  "code" | "message" | "retryable" | "unready" | "filtered" | "refuses_credentials" | "unread_answer"
+>;
 
 function judge(facts: Facts): Verdict {
   const { status } = facts;
@@ -142,7 +154,13 @@ function judge(facts: Facts): Verdict {
   if (status === 401 || status === 403) {
     const said = withoutKeys(detail);
     const message = `The provider refused the credentials of this connection (HTTP ${status})${said}`;
-    return { code: "model_not_available", message, retryable: false };
+    const refuses_credentials = status === 401 || saysTokenExpired(`${facts.kind} ${facts.text}`);
+    return {
+      code: "model_not_available",
+      message,
+      retryable: false,
+      ...(refuses_credentials && { refuses_credentials }),
+    };
   }
   if (status === 402)
     return {

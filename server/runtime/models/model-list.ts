@@ -4,7 +4,7 @@ import { fieldsOf, roundedJson } from "../../lib/json.ts";
 import { keyHeader } from "./chat-dialect.ts";
 import { readListedModel, rowsOf } from "./listed-model.ts";
 import type { Connection } from "./model.ts";
-import { toModelError } from "./model-error.ts";
+import { JudgedFailure, toModelError } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { dialectOf } from "./providers/dialects.ts";
 
@@ -64,6 +64,10 @@ export async function listModels(
     return { models: models.sort(inOrder), error: null };
   } catch (failure) {
     if (failure instanceof ListFailure) return failed(failure.error);
+    if (failure instanceof JudgedFailure) {
+      const { message, retryable } = failure.verdict;
+      return failed({ code: retryable ? "unreachable" : "key_refused", message, detail: null });
+    }
     if (timeout.aborted) return failed({ code: "timeout", message: silent(timeout_ms), detail: null });
     return failed({ code: "unreachable", message: "The server cannot be reached.", detail: null });
   }

@@ -1,4 +1,5 @@
 import type { CloudFields } from "../../domain/cloud-connection.ts";
+import type { ConnectionAuth } from "../../domain/connection-auth.ts";
 import type { RunErrorCode } from "../../domain/errors.ts";
 import type { FinishReason, ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
 import type { Provider } from "../../domain/providers.ts";
@@ -48,6 +49,8 @@ export interface ModelError {
   silent?: boolean;
   /** True if a content filter of the provider refused the prompt or stopped the answer. */
   filtered?: boolean;
+  /** True if the server refused the key or token, and not what it may do. */
+  refuses_credentials?: boolean;
   /** True if the server refused the response format. */
   refuses_format?: boolean;
   /** Answer of the model that the server could not read, such as a malformed tool call. */
@@ -91,4 +94,8 @@ export interface Connection extends CloudFields {
    * have the same models.
    */
   fallbacks?: string[];
+  /** How it gets access tokens in place of a key. */
+  auth?: ConnectionAuth;
+  /** Name of the source of its tokens on the main thread; `api_key` is the token then, once there is one. */
+  token_source?: string;
 }

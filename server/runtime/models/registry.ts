@@ -1,8 +1,9 @@
 import { addressVariables, keyVariables, type Provider, providers } from "../../domain/providers.ts";
 import { memoize } from "../../lib/memoize.ts";
+import { withBearer } from "./connection-token.ts";
 import type { LearntRefusals } from "./learnt-refusals.ts";
 import type { Connection, Model } from "./model.ts";
-import type { Fetch } from "./model-fetch.ts";
+import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
 import { cloudConnections } from "./providers/cloud-environment.ts";
 import { type Environment, readVariable as read, readAddress } from "./read-variable.ts";
@@ -53,9 +54,11 @@ export const modelPrefix = ({ provider, name }: Pick<Connection, "provider" | "n
 export async function openModel(
   connection: Connection,
   modelName: string,
-  fetch?: Fetch,
+  given?: Fetch,
   refusals?: LearntRefusals,
 ): Promise<Model> {
+  const { token_source, api_key } = connection;
+  const fetch = token_source !== undefined && api_key !== null ? withBearer(given ?? modelFetch, api_key) : given;
   switch (connection.provider) {
     case "test":
       return openTestModel(modelName);

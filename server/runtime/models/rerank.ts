@@ -1,7 +1,7 @@
 import { roundedJson } from "../../lib/json.ts";
 import { textOf } from "./body-text.ts";
 import type { Connection } from "./model.ts";
-import { modelFetch } from "./model-fetch.ts";
+import { type Fetch, modelFetch } from "./model-fetch.ts";
 
 /** Reason why passages could not be ranked. The message can be shown: it does not quote the server. */
 export class RerankError extends Error {
@@ -26,6 +26,8 @@ interface RerankOrder {
   model: string;
   query: string;
   documents: readonly string[];
+  /** Carries the connection's token, if it has one in place of a key. */
+  fetch?: Fetch;
 }
 
 /** Request format: that of Cohere, Jina and vLLM, or that of Text Embeddings Inference. */
@@ -74,7 +76,7 @@ export function createReranker() {
     base_url: string,
     signal: AbortSignal,
   ): Promise<Response> {
-    const { connection, model, query, documents } = order;
+    const { connection, model, query, documents, fetch = modelFetch } = order;
     const base = base_url.replace(/\/+$/, "");
     const [at, body] =
       dialect === "documents"
@@ -85,7 +87,7 @@ export function createReranker() {
       ...(connection.api_key && { authorization: `Bearer ${connection.api_key}` }),
     };
     try {
-      return await modelFetch(`${at}/rerank`, { method: "POST", headers, body: JSON.stringify(body), signal });
+      return await fetch(`${at}/rerank`, { method: "POST", headers, body: JSON.stringify(body), signal });
     } catch {
       signal.throwIfAborted();
       throw failed("The reranker could not be reached.");

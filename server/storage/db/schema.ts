@@ -27,6 +27,7 @@ import {
 } from "../../domain/api-types/enums.ts";
 import type { ChatSettings } from "../../domain/chat-page.ts";
 import type { Chunking } from "../../domain/chunking.ts";
+import type { ConnectionAuth } from "../../domain/connection-auth.ts";
 import type { DocumentReport } from "../../domain/document-report.ts";
 import type { CodedError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/listed-model.ts";
@@ -289,6 +290,7 @@ export const modelConnections = sqliteTable("model_connections", {
   project: text(),
   location: text(),
   sealed_secrets: text(),
+  auth: json<ConnectionAuth>(),
 });
 
 export const modelLists = sqliteTable("model_lists", {

@@ -1,7 +1,16 @@
-import { type CloudField, cloudFields, cloudSecretFields } from "../../../../server/domain/cloud-connection.ts";
+import {
+  type CloudField as ConnectionField,
+  cloudPlaceFields,
+  cloudSecretFields,
+} from "../../../../server/domain/cloud-connection.ts";
 import type { ConnectionProvider } from "../../../../server/domain/providers.ts";
 import type { Fields } from "../../hooks/use-form.ts";
 import { Field } from "../../ui/forms/field.tsx";
+
+/** Fields of clouds; the secret of OAuth has a form of its own. */
+export type CloudField = Exclude<ConnectionField, "client_secret">;
+export const cloudSecrets = cloudSecretFields.filter((name) => name !== "client_secret");
+const cloudFields: readonly CloudField[] = [...cloudPlaceFields, ...cloudSecrets];
 
 type CloudDraft = Record<CloudField, string>;
 

@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
-import { changedFields, draftOf, faultsOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
+import {
+  type ConnectionDraft,
+  changedFields,
+  differingFields,
+  draftOf,
+  faultsOf,
+  newDraft,
+  toChange,
+  toNewConnection,
+} from "./connection-draft.ts";
 
 const gpu: Connection = {
   id: "gpu",
@@ -16,6 +25,7 @@ const gpu: Connection = {
   region: null,
   project: null,
   location: null,
+  auth: null,
   source: "stored",
   prefix: "openai_compatible/gpu",
   used: true,
@@ -79,4 +89,38 @@ test("a connection to a cloud has its own fields alone, and an empty secret stay
   expect(change).toEqual({ region: "us-east-1", session_token: "new" });
   expect(changedFields(change)).toEqual(["Region", "Session token"]);
   expect(toNewConnection(newDraft("openai"))).not.toHaveProperty("region");
+});
+
+test("a connection with OAuth has no key, and its secret stays if none is given", () => {
+  const draft: ConnectionDraft = {
+    ...newDraft("azure"),
+    api_key: "typed before",
+    uses_oauth: true,
+    "auth.issuer": " https://a.example ",
+    "auth.client_id": "c",
+    "auth.client_secret": " s ",
+    "auth.scopes": "a, b",
+  };
+  const auth = {
+    type: "oauth" as const,
+    issuer: "https://a.example",
+    token_endpoint: null,
+    client_id: "c",
+    scopes: ["a", "b"],
+    audience: null,
+    resource: null,
+    token_endpoint_auth_method: null,
+  };
+  // A space of a secret is a part of it.
+  expect(toNewConnection(draft)).toMatchObject({ api_key: null, auth: { ...auth, client_secret: " s " } });
+  const azure: Connection = {
+    ...gpu,
+    provider: "azure",
+    name: "azure",
+    auth: { ...auth, grant: "client_credentials" },
+  };
+  expect(toChange(draftOf(azure), azure)).toEqual({});
+  expect(toChange({ ...draftOf(azure), "auth.scopes": "a" }, azure)).toEqual({ auth: { ...auth, scopes: ["a"] } });
+  expect(toChange({ ...draftOf(azure), uses_oauth: false, api_key: "k" }, azure)).toEqual({ auth: null, api_key: "k" });
+  expect(differingFields(azure, { ...azure, auth: null })).toEqual(["OAuth"]);
 });

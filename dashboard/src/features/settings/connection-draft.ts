@@ -1,13 +1,14 @@
 import type { ChangedConnection, NewConnection } from "../../../../server/dashboard-api/schema.ts";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
-import { type CloudField, cloudPlaceFields, cloudSecretFields } from "../../../../server/domain/cloud-connection.ts";
+import { cloudPlaceFields } from "../../../../server/domain/cloud-connection.ts";
 import { providerAddresses } from "../../../../server/domain/provider-addresses.ts";
 import type { ConnectionProvider } from "../../../../server/domain/providers.ts";
 import type { FieldErrors } from "../../lib/field-errors.ts";
-import { cloudBody, cloudWords, emptyCloudDraft } from "./cloud-fields.tsx";
+import { type AuthDraft, authBody, authDraftOf } from "./auth-fields.tsx";
+import { type CloudField, cloudBody, cloudSecrets, cloudWords, emptyCloudDraft, isCloud } from "./cloud-fields.tsx";
 
 /** A connection as a form has it. */
-export interface ConnectionDraft extends Record<CloudField, string> {
+export interface ConnectionDraft extends Record<CloudField, string>, AuthDraft {
   provider: ConnectionProvider;
   name: string;
   base_url: string;
@@ -30,6 +31,7 @@ export const newDraft = (provider: ConnectionProvider): ConnectionDraft => ({
   idle_timeout_ms: "",
   fallbacks: "",
   ...emptyCloudDraft,
+  ...authDraftOf(null),
 });
 
 /** Draft of a stored connection, without its key and its other secrets. */
@@ -46,6 +48,7 @@ export const draftOf = (connection: Connection): ConnectionDraft => ({
   region: connection.region ?? "",
   project: connection.project ?? "",
   location: connection.location ?? "",
+  ...authDraftOf(connection.auth),
 });
 
 /** Known address of a provider; empty if there is none. */
@@ -70,17 +73,21 @@ export function faultsOf(draft: ConnectionDraft): FieldErrors<ConnectionDraft> {
   return { max_concurrent: faultOf(draft.max_concurrent), idle_timeout_ms: faultOf(draft.idle_timeout_ms) };
 }
 
+/** Clouds have credentials of their own. */
+export const hasAuth = ({ provider, uses_oauth }: ConnectionDraft): boolean => uses_oauth && !isCloud(provider);
+
 const countOf = (text: string): number | null => (text.trim() === "" ? null : Number(text));
 
 export const toNewConnection = (draft: ConnectionDraft): NewConnection => ({
   name: nameOf(draft),
   provider: draft.provider,
   base_url: storedAddress(draft),
-  api_key: draft.api_key.trim() || null,
+  api_key: (hasAuth(draft) ? "" : draft.api_key.trim()) || null,
   max_concurrent: countOf(draft.max_concurrent),
   idle_timeout_ms: countOf(draft.idle_timeout_ms),
   fallbacks: draft.fallbacks.split(/[\s,]+/).filter(Boolean),
   ...cloudBody(draft.provider, draft),
+  ...(hasAuth(draft) && { auth: authBody(draft) }),
 });
 
 /** Changed fields alone, so that another person's change of other fields stays. */
@@ -89,13 +96,17 @@ export function toChange(draft: ConnectionDraft, before: Connection, expected_ve
   const next = toNewConnection(draft);
   const fields = editableFields.filter((field) => String(next[field]) !== String(first[field]));
   // An empty secret stays as it is stored.
-  const secrets = cloudSecretFields.flatMap((field) => (next[field] ? [[field, next[field]]] : []));
+  const isAuthChanged = !isDeepEqual(next.auth ?? null, first.auth ?? null);
+  const secrets = cloudSecrets.flatMap((field) => (next[field] ? [[field, next[field]]] : []));
   return {
     ...Object.fromEntries([...fields.map((field) => [field, next[field]]), ...secrets]),
     ...(draft.remove_key ? { api_key: null } : next.api_key !== null && { api_key: next.api_key }),
+    ...(isAuthChanged && { auth: next.auth ?? null }),
     ...(expected_version !== undefined && { expected_version }),
   };
 }
+
+const isDeepEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 const fieldWords = {
   base_url: "URL",
@@ -103,6 +114,7 @@ const fieldWords = {
   max_concurrent: "Max concurrent calls",
   idle_timeout_ms: "Idle timeout",
   fallbacks: "Fallbacks",
+  auth: "OAuth",
   ...cloudWords,
 };
 
@@ -115,4 +127,6 @@ export const changedFields = (change: ChangedConnection): string[] =>
 
 /** Labels of the fields that differ between two versions of a connection. A changed key cannot be seen. */
 export const differingFields = (a: Connection, b: Connection): string[] =>
-  editableFields.filter((field) => String(a[field]) !== String(b[field])).map((field) => fieldWords[field]);
+  ([...editableFields, "auth"] as const)
+    .filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]))
+    .map((field) => fieldWords[field]);

@@ -1,17 +1,21 @@
 import type { Fields } from "../../hooks/use-form.ts";
 import { Field } from "../../ui/forms/field.tsx";
+import { AuthFields } from "./auth-fields.tsx";
 import { CloudFields, isCloud } from "./cloud-fields.tsx";
-import { addressOf, type ConnectionDraft, isOwnServer } from "./connection-draft.ts";
+import { addressOf, type ConnectionDraft, hasAuth, isOwnServer } from "./connection-draft.ts";
 
 interface ConnectionFieldsProps {
   fields: Fields<ConnectionDraft>;
   keyHint: string;
   /** True if an empty key keeps the stored one. */
   keepsKey?: boolean;
+  /** True if an empty secret of OAuth keeps the stored one. */
+  keepsSecret?: boolean;
 }
 
 /** Address, key and limits of a connection. */
-export function ConnectionFields({ fields: { draft, text }, keyHint, keepsKey = false }: ConnectionFieldsProps) {
+export function ConnectionFields({ fields, keyHint, keepsKey = false, keepsSecret = false }: ConnectionFieldsProps) {
+  const { draft, text } = fields;
   const { provider } = draft;
   const plain = { autoComplete: "off", spellCheck: false };
   const address = addressOf(provider);
@@ -30,11 +34,12 @@ export function ConnectionFields({ fields: { draft, text }, keyHint, keepsKey = 
         inputMode="url"
         {...plain}
       />
+      {!isCloud(provider) && provider !== "ollama" && <AuthFields fields={fields} keepsSecret={keepsSecret} />}
       <Field
         label={keepsKey || isOwnServer(provider) || isCloud(provider) ? "Key (optional)" : "Key"}
         hint={keyHint}
         type="password"
-        disabled={draft.remove_key}
+        disabled={draft.remove_key || hasAuth(draft)}
         {...text("api_key")}
         {...plain}
       />

@@ -76,11 +76,14 @@ export function EditConnection({ connection, onClose }: EditConnectionProps) {
       <ConnectionFields
         fields={form}
         keepsKey
+        keepsSecret={base.auth !== null}
         keyHint={
-          base.has_key ? "Empty: the stored key stays. Keys are never shown again." : "The connection has no key."
+          base.has_key && base.auth === null
+            ? "Empty: the stored key stays. Keys are never shown again."
+            : "The connection has no key."
         }
       />
-      {base.has_key && isOwnServer(base.provider) && (
+      {base.has_key && base.auth === null && isOwnServer(base.provider) && (
         <label className="flex items-center gap-2">
           <input
             type="checkbox"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
 import { fieldsOf, parsedJson } from "../../../lib/json.ts";
-import { onAbort } from "../../../lib/on-abort.ts";
+import { unlessAborted } from "../../../lib/on-abort.ts";
 import { maskSecrets } from "../../../lib/redact.ts";
 import { textOf } from "../body-text.ts";
 import { JudgedFailure, unavailableError } from "../model-error.ts";
@@ -63,13 +63,6 @@ export function createTokenSource(account: ServiceAccount, fetch: Fetch, now = D
       if (current?.token === token) current = null;
     },
   };
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const release = onAbort([signal], () => reject(signal.reason));
-  work.then(resolve, reject).finally(release);
-  return promise;
 }
 
 async function requestToken(account: ServiceAccount, fetch: Fetch, now_ms: number) {

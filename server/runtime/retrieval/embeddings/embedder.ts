@@ -3,6 +3,7 @@ import type { Log } from "../../../lib/log.ts";
 import { remoteEmbedding } from "../../models/embedding.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
 import type { Connection } from "../../models/model.ts";
+import type { Fetch } from "../../models/model-fetch.ts";
 import { BudgetError, type Pay, read, readingOf, type SpendGuard, unpaid } from "../../models/spend-guard.ts";
 import { EmbeddingThread } from "./built-in.ts";
 
@@ -21,7 +22,7 @@ type Use = "passage" | "query";
 
 interface EmbeddersOptions {
   /** Returns the connection of a provider's model. Throws if it is not available. */
-  resolve(model: string): { connection: Connection; model: string };
+  resolve(model: string): { connection: Connection; model: string; fetch?: Fetch };
   /** Charges the payer for a provider's tokens; by default nothing is charged. */
   pay?: Pay;
   log: Log;
