@@ -11,6 +11,11 @@ export const Hash = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
  * OpenAPI tools do not support.
  */
 export const namedInPaths = "^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])";
+/**
+ * Format of ids that clients choose: without half a character (a lone surrogate). The database would store each half as
+ * the same character, and two users would be one.
+ */
+export const wellFormedText = "well-formed-text";
 export const Text = Type.String();
 export const Short = Type.String({ maxLength: 4096 });
 export const ModelName = Type.String({ maxLength: 300 });

@@ -53,6 +53,10 @@ const places: [place: string, ask: (id: string) => Promise<{ status: number; bod
     "user_id of the AI SDK's chat",
     (user_id) => client.post(`/ui/v1/agents/${agent}/chat`, { id: "c", messages: [message], user_id }),
   ],
+  [
+    "user_id of a consent",
+    async (user_id) => client.post(`/v1/oauth_clients/${await ofUsers()}/authorize`, { user_id }),
+  ],
   ["threadId of AG-UI", (threadId) => client.post(`/ag-ui/v1/agents/${agent}`, agUi({ threadId }))],
   ["user_id of AG-UI", (user_id) => client.post(`/ag-ui/v1/agents/${agent}`, agUi({ forwardedProps: { user_id } }))],
 ];
@@ -67,6 +71,17 @@ const scheduleOf = (more: object) => ({
   ...more,
 });
 const agUi = (more: object) => ({ threadId: "t", runId: "r", messages: [{ id: "m", ...says[0] }], ...more });
+
+let oauthClient: Promise<string> | undefined;
+function ofUsers(): Promise<string> {
+  const authorization_endpoint = "https://issuer.example.com/authorize";
+  const token_endpoint = "https://issuer.example.com/token";
+  const about = { name: "c", grant: "authorization_code", per_user: true, client_id: "c" };
+  oauthClient ??= client
+    .post("/v1/oauth_clients", { ...about, authorization_endpoint, token_endpoint })
+    .then(({ body }) => body.id);
+  return oauthClient;
+}
 
 let vectors: Promise<string> | undefined;
 async function ofVectors<T>(ask: (id: string) => Promise<T>): Promise<T> {
@@ -85,6 +100,19 @@ test.each(places)("%s is refused if no path could contain it, and accepted other
     expect({ id, ok: status < 300 }).toEqual({ id, ok: true });
   }
 });
+
+// An address cannot carry half a character: the URL has another one in its place.
+test.each(places.filter(([place]) => place !== "scope_id of a key"))(
+  "%s is refused if it has half a character, which would make two users one",
+  async (_, ask) => {
+    for (const id of ["a\ud800", "\udc00a", "a\ud83d"]) {
+      const { status, body } = await ask(id);
+      expect({ id, status }).toEqual({ id, status: 400 });
+      expect(JSON.stringify(body)).toContain("half a character");
+    }
+    expect((await ask("a😀")).status).toBeLessThan(300);
+  },
+);
 
 test("lists still accept such an id as a filter, because older data may have it", async () => {
   for (const path of ["/v1/runs?user_id=..", "/v1/threads?user_id=..", "/v1/threads?session_id=."])

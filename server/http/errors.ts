@@ -2,7 +2,7 @@ import { ValueErrorType } from "@sinclair/typebox/errors";
 import { ParseError, ValidationError } from "elysia";
 import { missingParameter, unknownParameter } from "../domain/error-messages.ts";
 import { AppError, type Fault } from "../domain/errors.ts";
-import { namedInPaths } from "../domain/fields.ts";
+import { namedInPaths, wellFormedText } from "../domain/fields.ts";
 import { notFound } from "../domain/not-found.ts";
 import { isExactNumber } from "../lib/exact-numbers.ts";
 import { dotted } from "../lib/json-schema.ts";
@@ -142,6 +142,7 @@ function toFault(fitting: SchemaError): Fault {
   const members = [...new Set(types.slice(1))];
   if (members.length > 0 && members.every((type) => typeof type === "string"))
     return fault(param, `Expected ${members.length > 1 ? "one of the types " : ""}${members.join(", ")}.`);
+  if (schema.format === wellFormedText && !String(value).isWellFormed()) return fault(param, halfCharacter);
   if (schema.pattern === namedInPaths) return fault(param, otherIdExpected);
   return fault(param, sentence(message));
 }
@@ -150,6 +151,8 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 const isPropertyOf = ({ properties }: Record<string, unknown>, name: string): boolean =>
   isRecord(properties) && Object.hasOwn(properties, name);
+
+const halfCharacter = "Expected an id without half a character (a lone surrogate).";
 
 /** Message for an id chosen by the client that is refused. */
 export const otherIdExpected = 'Expected another id than "." or "..".';

@@ -3,7 +3,7 @@ import { labelPattern } from "../domain/agent-label.ts";
 import { historyModes, mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
 import { Budget as anyBudget } from "../domain/budget-schema.ts";
 import { chunkingBounds } from "../domain/chunking.ts";
-import { Metadata as anyMetadata, namedInPaths } from "../domain/fields.ts";
+import { Metadata as anyMetadata, namedInPaths, wellFormedText } from "../domain/fields.ts";
 import { idPattern, type Kind } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import { reasoningEfforts, toolChoices } from "../domain/providers.ts";
@@ -23,11 +23,11 @@ export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 export const SubjectFilter = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
 /** An id chosen by the client, such as a user id; not `.` or `..`, because no path could contain it. */
-export const Subject = Type.String({ ...SubjectFilter, pattern: namedInPaths });
+export const Subject = Type.String({ ...SubjectFilter, pattern: namedInPaths, format: wellFormedText });
 
 /** Owner of a part of a memory store: the client's id of a user or session. */
 export const ScopeIdFilter = Type.String({ minLength: 1, maxLength: limits.scope_id_length });
-export const ScopeId = Type.String({ ...ScopeIdFilter, pattern: namedInPaths });
+export const ScopeId = Type.String({ ...ScopeIdFilter, pattern: namedInPaths, format: wellFormedText });
 
 /** An agent by its id, or by its name, also with a label or a version behind an `@`. */
 export const AgentReference = Type.String({ minLength: 1, maxLength: limits.name_length + limits.label_length + 1 });

@@ -1,6 +1,8 @@
+import { FormatRegistry } from "@sinclair/typebox";
 import { Policy } from "@sinclair/typebox/compiler";
 import { ValueErrorIterator } from "@sinclair/typebox/errors";
 import { TypeSystemPolicy } from "@sinclair/typebox/system";
+import { wellFormedText } from "../domain/fields.ts";
 import { isExactNumber } from "../lib/exact-numbers.ts";
 
 // Changes to the validator of all schemas in this process. There is one validator for all of them, and it takes neither
@@ -22,3 +24,5 @@ for (const policyName of ["IsObjectLike", "IsRecordLike"] as const) {
   TypeSystemPolicy[policyName] = (value): value is Record<PropertyKey, unknown> =>
     check(value) && !isExactNumber(value);
 }
+
+FormatRegistry.Set(wellFormedText, (value) => value.isWellFormed());

@@ -18,7 +18,7 @@ interface IssuerClientOptions {
   metadataOf: MetadataOf;
 }
 
-/** What a request has in common with the user's way to the authorization server and back. */
+/** Part of a stored authorization that its requests need, with its state. */
 type SentUser = Omit<StoredAttempt, "definition"> & { state: string };
 
 export type IssuerRequests = ReturnType<typeof createIssuerRequests>;

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { runForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
+import { silentLog } from "../../lib/log.ts";
+import type { AccessTokens } from "../../resources/oauth/access-tokens.ts";
+import type { Journal } from "../../storage/journal/journal.ts";
 import { callsOnce, createConsentWorld, pathOf } from "../../testing/consents.ts";
 import { type OAuthServer, startOAuthServer } from "../../testing/oauth-server.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
+
+import type { ConsentLinks } from "./consent-links.ts";
+import { createConsents } from "./consents.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: as the API's answers are read in all tests.
 type Json = any;
@@ -341,6 +347,45 @@ test("a consent that comes while the missing one is being recorded is not lost",
   ]);
   expect(await world.ended(first.id)).toMatchObject({ status: "completed" });
   expect(await world.ended(second.id)).toMatchObject({ status: "completed" });
+});
+
+test("a run whose way on met a storage that took no write goes on at the next look, also after a consent", async () => {
+  await using world = await startWorld();
+  const run = await world.waiting();
+  const { db, watches } = world.app;
+  // Only the server's own consents hear of new waits.
+  const journal = { head: () => null } as unknown as Journal;
+  let tell: Parameters<AccessTokens["onGranted"]>[0] = () => {};
+  const accessTokens: AccessTokens = {
+    get: async () => ({ status: "ready", token: "t", expiresAt: null }),
+    authorize: () => Promise.reject(new Error("It asks nobody.")),
+    onGranted: (listener) => {
+      tell = listener;
+    },
+    onDenied: () => {},
+  };
+  const asked: string[] = [];
+  let isFull = true;
+  const allow = async (id: string) => {
+    asked.push(id);
+    if (isFull) throw new Error("The disk is full.");
+  };
+  const links = { proof: () => "" } as unknown as ConsentLinks;
+  const deny = async () => {};
+  const consents = createConsents({ db, journal, watches, accessTokens, links, allow, deny, log: silentLog });
+  await consents.look();
+  isFull = false;
+  await consents.look();
+  expect(asked).toEqual([run.id, run.id]);
+  // It is let go on without a new consent once only.
+  await consents.look();
+  expect(asked).toHaveLength(2);
+  isFull = true;
+  tell({ scope: world.client.scope, oauthClientId: world.github.id, userId: "ada" });
+  isFull = false;
+  await consents.look();
+  expect(asked).toHaveLength(4);
+  consents.stop();
 });
 
 test("approvals and their count leave out what nobody but the user can settle", async () => {

@@ -366,7 +366,8 @@ export function createClients(
       try {
         await fixture().service.submit(fixture().scope, run, answers);
         submission.accepted = true;
-        if (refusal) throw found(`${short(run)}: took what must be refused: ${refusal} (P8)`);
+        if (refusal && !isReconciled(submission))
+          throw found(`${short(run)}: took what must be refused: ${refusal} (P8)`);
       } catch (error) {
         if (error instanceof Found) throw error;
         if (error instanceof AppError) refused(submission, error.code, before);
@@ -391,6 +392,13 @@ export function createClients(
         entriesWithin(run).filter(({ event }) => event.type === "tool.requested" && event.call.id === tool_call_id)
           .length > 1,
     );
+
+  /** True if the outcome of the call became unknown: what was wrong before may be an answer by now. */
+  const isReconciled = ({ run, answers }: Submission): boolean =>
+    answers.some(({ tool_call_id }) => {
+      const requests = entriesWithin(run).flatMap(({ event }) => (event.type === "tool.requested" ? [event.call] : []));
+      return requests.findLast(({ id }) => id === tool_call_id)?.needs === "reconcile";
+    });
 
   return {
     acknowledged,
@@ -417,7 +425,7 @@ export function createClients(
         const outputs = answers.filter(({ decision }) => !decision);
         const taken = recorded(submission, answers);
         const whole = recorded(submission, outputs) === outputs.length;
-        if (taken > 0 && refusal) throw wrong("refused and took");
+        if (taken > 0 && refusal && !isReconciled(submission)) throw wrong("refused and took");
         if (taken > 0 && !whole) throw wrong("took a part of");
         if (accepted && !whole) throw wrong("said yes and did not take");
         if (taken > 0 && !accepted && unanswered === 0) throw wrong("said no and took");
