@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { contentsOf, emptyWorkspace, workspaceAfter, workspaceAtStart, workspacePathFault } from "./workspace.ts";
+import {
+  contentsOf,
+  emptyWorkspace,
+  isInTheWay,
+  workspaceAfter,
+  workspaceAtStart,
+  workspacePathFault,
+} from "./workspace.ts";
 import { workspaceLimits } from "./workspace-limits.ts";
 import type { WorkspaceChange } from "./workspace-schema.ts";
 
@@ -46,6 +53,12 @@ test("a new input replaces a file of its name, and of very many inputs the newes
   const after = workspaceAtStart(before, change({ given: [{ file_id: "new", ...file("in", "new") }] }));
   expect(after.files).toEqual([file("in", "new")]);
   expect([after.given.length, after.given.at(-1), after.given[0]]).toEqual([workspaceLimits.given, "new", "file_1"]);
+});
+
+test("a file is in the way of a folder with its name, on either side", () => {
+  const others = new Set(["a/b", "c"]);
+  const inTheWay = ["a", "a/b/c", "c/d/e", "a/b", "c", "a/c", "ab", "cd/e"].filter((path) => isInTheWay(path, others));
+  expect(inTheWay).toEqual(["a", "a/b/c", "c/d/e"]);
 });
 
 test.each(["a", "a/b.txt", "ü ñ.csv", "CON", "a:b", ".hidden", "...", `${"d/".repeat(16)}f`])(

@@ -32,6 +32,14 @@ function withFiles(files: readonly WorkspaceFile[], changed: readonly WorkspaceF
   return [...byPath.values()].sort((a, b) => comparePaths(a.path, b.path));
 }
 
+/** True if a file with this path cannot be beside the others, because one of them would be both a file and a folder. */
+export function isInTheWay(path: string, others: ReadonlySet<string>): boolean {
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1))
+    if (others.has(path.slice(0, end))) return true;
+  for (const other of others) if (other.startsWith(`${path}/`)) return true;
+  return false;
+}
+
 /** Orders paths by their code units, the same on every system. */
 export const comparePaths = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -446,6 +446,20 @@ describe("programs of one thread", () => {
     expect((await programsOf(client, single.id))[0].workspace.shared_by).toBe("run");
   });
 
+  test("go on if a new input has the name of a folder that a program made", async () => {
+    await using server = strict();
+    const client = await server.client();
+    const code =
+      "import os\nos.makedirs('report', exist_ok=True)\nopen('report/a', 'w').write('a')\nos.listdir('/input')";
+    const agent = await agentWith(client, [turn(call("py", code)), done], { workspace: "thread" });
+    const { thread_id } = await run(server, client, agent, { thread_id: "new" });
+    const two = await run(server, client, agent, { thread_id, file_ids: [await upload(client, "report", "x")] });
+    expect(results(two)).toEqual([["report"]]);
+    expect(two.tool_calls[0].output.notes).toEqual([
+      "1 input files do not fit into the workspace: they are only readable as input.",
+    ]);
+  });
+
   test("have their contents deleted with the thread and its runs, and replaced ones when no run needs them", async () => {
     await using server = strict();
     const client = await server.client();

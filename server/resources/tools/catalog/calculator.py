@@ -1,9 +1,29 @@
 import ast
 import math
-from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, getcontext
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, getcontext, localcontext
 
 getcontext().prec = 50
 LONGEST = 5000
+# Digits in which sums and products of two such numbers are exact.
+EXACT = Context(prec=2 * LONGEST + 2)
+
+
+def exact(function):
+    """Computes without rounding to the digits of a division."""
+
+    def compute(*values):
+        with localcontext(EXACT):
+            return within(function(*values))
+
+    return compute
+
+
+def within(value):
+    if not value.is_finite():
+        raise InvalidOperation
+    if value and abs(value.adjusted()) > LONGEST:
+        raise ValueError("The result is too long.")
+    return value
 
 
 def real(function):
@@ -28,7 +48,11 @@ def factorial(value):
 
 
 def rounded(value, digits=Decimal(0)):
-    return value.quantize(Decimal(1).scaleb(-integer(digits)), rounding="ROUND_HALF_UP")
+    if abs(digits) > LONGEST:
+        raise ValueError("That is too many digits.")
+    rounded = value.quantize(Decimal(1).scaleb(-integer(digits)), rounding="ROUND_HALF_UP")
+    # As 100, and not as 1E+2, whose digits would not be known.
+    return rounded.quantize(Decimal(1)) if digits < 0 else rounded
 
 
 def logarithm(value, base=None):
@@ -37,11 +61,11 @@ def logarithm(value, base=None):
 
 NAMES = {"pi": Decimal("3.14159265358979323846264338327950288419716939937510"), "e": Decimal(1).exp()}
 FUNCTIONS = {
-    "abs": abs,
-    "round": rounded,
+    "abs": exact(abs),
+    "round": exact(rounded),
     "min": min,
     "max": max,
-    "sum": lambda *values: sum(values, Decimal(0)),
+    "sum": exact(lambda *values: sum(values, Decimal(0))),
     "sqrt": lambda value: value.sqrt(),
     "exp": lambda value: value.exp(),
     "log": logarithm,
@@ -72,21 +96,35 @@ def power(base, exponent):
     return base**exponent
 
 
-def product(left, right):
-    if left == left.to_integral_value() and right == right.to_integral_value():
-        return Decimal(int(left) * int(right))
-    return left * right
+def quotient(left, right):
+    """The whole number below a division; exact, because rounding up to it would make the rest negative."""
+    if right == 0:
+        raise ZeroDivisionError
+    numerator, denominator = left.as_integer_ratio(), right.as_integer_ratio()
+    return Decimal((numerator[0] * denominator[1]) // (numerator[1] * denominator[0]))
 
 
 OPERATORS = {
-    ast.Add: lambda left, right: left + right,
-    ast.Sub: lambda left, right: left - right,
-    ast.Mult: product,
+    ast.Add: exact(lambda left, right: left + right),
+    ast.Sub: exact(lambda left, right: left - right),
+    ast.Mult: exact(lambda left, right: left * right),
     ast.Div: lambda left, right: left / right,
-    ast.FloorDiv: lambda left, right: (left / right).to_integral_value(rounding="ROUND_FLOOR"),
-    ast.Mod: lambda left, right: left - right * (left / right).to_integral_value(rounding="ROUND_FLOOR"),
+    ast.FloorDiv: exact(quotient),
+    ast.Mod: exact(lambda left, right: left - right * quotient(left, right)),
     ast.Pow: power,
 }
+
+
+def number(text, value):
+    """The decimal number of a text; such as 0x10 is known as a whole number only."""
+    return Decimal(value) if isinstance(value, int) else Decimal(text)
+
+
+def called(name, values):
+    try:
+        return within(FUNCTIONS[name](*values))
+    except TypeError:
+        raise ValueError(f"{name} does not take {len(values)} values.") from None
 
 
 def value_of(node, text):
@@ -95,17 +133,17 @@ def value_of(node, text):
             return value_of(body, text)
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             # The text of a number is exact, its binary fraction is not.
-            return Decimal(ast.get_source_segment(text, node).replace("_", ""))
+            return within(number(ast.get_source_segment(text, node).replace("_", ""), node.value))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -value_of(operand, text)
+            return value_of(operand, text).copy_negate()
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return value_of(operand, text)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            return OPERATORS[type(op)](value_of(left, text), value_of(right, text))
+            return within(OPERATORS[type(op)](value_of(left, text), value_of(right, text)))
         case ast.Name(id=name) if name in NAMES:
             return NAMES[name]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
-            return FUNCTIONS[name](*(value_of(arg, text) for arg in args))
+            return called(name, [value_of(arg, text) for arg in args])
     raise ValueError(f"This is no part of an expression: {ast.get_source_segment(text, node) or text}")
 
 
@@ -120,5 +158,7 @@ def main(args):
     except SyntaxError as error:
         raise ValueError(f"The expression cannot be read: {error.msg}.") from None
     value = +value if value != value.to_integral_value() else value
-    shown = format(value.normalize() if value != value.to_integral_value() else value.to_integral_value(), "f")
+    whole = value.to_integral_value()
+    # Without an exponent, unless nearly all digits would be zeros.
+    shown = format(whole, "f") if value == whole else format(value.normalize(), "f" if value.adjusted() > -50 else "E")
     return {"result": shown}

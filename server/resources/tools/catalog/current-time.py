@@ -16,7 +16,10 @@ def main(args):
     except ValueError:
         raise ValueError(f"{given} is no time such as 2026-07-01T12:00:00+02:00.") from None
     # A time without an offset is one of the zone.
-    moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
+    try:
+        moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
+    except OverflowError:
+        raise ValueError(f"{given} is outside of the years 1 to 9999 there.") from None
     return {
         "time": moment.isoformat(timespec="seconds"),
         "time_zone": name,

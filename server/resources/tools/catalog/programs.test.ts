@@ -69,6 +69,26 @@ describe("the calculator", () => {
     ["sin(0) + cos(0)", "1"],
     ["1_000 × 3", "3000"],
     ["1e3", "1000"],
+    ["2**200 + 1", "1606938044258990275541962092341162602522202993782792835301377"],
+    ["-(2**200)", "-1606938044258990275541962092341162602522202993782792835301376"],
+    ["abs(-(2**200)) - 2**200", "0"],
+    ["10**60 // 7", "142857142857142857142857142857142857142857142857142857142857"],
+    ["10**60 % 7", "1"],
+    ["-5.5 // 2", "-3"],
+    ["5.5 % -2", "-0.5"],
+    ["7 % 0", null],
+    ["round(2**200, 2) - 2**200", "0"],
+    ["round(1250, -2)", "1300"],
+    ["0x10 + 0b11", "19"],
+    ["1e-60 * 2", "2E-60"],
+    ["1 / 3", "0.33333333333333333333333333333333333333333333333333"],
+    ["0 ** -1", null],
+    ["log(0)", null],
+    ["1e999999999", null],
+    ["1e-999999999", null],
+    ["exp(1000000)", null],
+    ["round(1, 1000000000)", null],
+    ["factorial(1000) * factorial(1000) * 9**5000", null],
     ["1 / 0", null],
     ["2 ** 1000000000", null],
     ["__import__('os').system('ls')", null],
@@ -95,6 +115,8 @@ describe("the calculator", () => {
     expect(await call(all.calculator, { expression: "foo(1)" })).toMatchObject({
       error: expect.stringContaining("no part of an expression: foo(1)"),
     });
+    const answers = await callEach(all.calculator, [{ expression: "sqrt()" }, { expression: "100 ** 5000" }]);
+    expect(answers).toEqual([{ error: "sqrt does not take 0 values." }, { error: "The result is too long." }]);
   });
 });
 
@@ -120,6 +142,12 @@ describe("the time", () => {
     expect(await call(all.current_time, { time_zone: "Berlin" })).toMatchObject({
       error: expect.stringContaining("There is no time zone Berlin. Zones are named like Europe/Berlin."),
     });
+    const [gap, end] = await callEach(all.current_time, [
+      { time: "2026-03-29T02:30:00", time_zone: "Europe/Berlin" },
+      { time: "9999-12-31T23:59:59Z", time_zone: "Asia/Tokyo" },
+    ]);
+    expect(gap).toMatchObject({ unix_seconds: 1_774_747_800 });
+    expect(end).toEqual({ error: "9999-12-31T23:59:59Z is outside of the years 1 to 9999 there." });
     expect(await call(all.current_time, { time: "tomorrow" })).toMatchObject({
       error: expect.stringContaining("tomorrow is no time"),
     });
@@ -143,6 +171,73 @@ describe("SQL over files", () => {
     ];
   });
   const query = (sql?: string, more: object = {}) => call(all.query_table, { ...(sql && { sql }), ...more }, files);
+
+  test.each<[string, string, unknown[][]]>([
+    ["one column whose texts have commas", 'name\nAda\n"Bob, Jr"\n', [["Ada"], ["Bob, Jr"]]],
+    [
+      "apostrophes",
+      "id,name,z\n1,'tis,'x'\n2,it's,'y'\n",
+      [
+        [1, "'tis", "'x'"],
+        [2, "it's", "'y'"],
+      ],
+    ],
+    ["the separator that Excel names", "sep=;\r\na;b\r\n1;2,5\r\n", [[1, "2,5"]]],
+    [
+      "decimal commas",
+      "a;b\n1,5;2\n2,5;3\n",
+      [
+        ["1,5", 2],
+        ["2,5", 3],
+      ],
+    ],
+    [
+      "doubled quotes",
+      'id,text\n1,"a"\n2,"say ""hi"", ok"\n',
+      [
+        [1, "a"],
+        [2, 'say "hi", ok'],
+      ],
+    ],
+    [
+      "a line break in a text",
+      'id\ttext\n1\t"a\nb"\n2\t\n',
+      [
+        [1, "a\nb"],
+        [2, null],
+      ],
+    ],
+    [
+      "short and long rows",
+      "a,b,c\n1,2\n1,2,3\n1,2,3\n",
+      [
+        [1, 2, null],
+        [1, 2, 3],
+        [1, 2, 3],
+      ],
+    ],
+  ])("reads CSV with %s", async (_, text, rows) => {
+    const sql = "select * from f";
+    const answer = await call(all.query_table, { sql }, [{ name: "f.csv", bytes: bytes(text) }]);
+    expect(answer).toMatchObject({ rows });
+  });
+
+  test("reads doubled quotes that come late in a file", async () => {
+    const lines = Array.from({ length: 6000 }, (_, i) => `${i},"plain text"\n`).join("");
+    const late = [{ name: "f.csv", bytes: bytes(`id,text\n${lines}6000,"x ""y"", z"\n`) }];
+    const answer = await call(all.query_table, { sql: "select text from f where id = 6000" }, late);
+    expect(answer).toMatchObject({ columns: ["text"], rows: [['x "y", z']] });
+  });
+
+  test("reads files whose names have a meaning in addresses, or for SQLite", async () => {
+    const [shop] = files;
+    const odd = [
+      { name: "a 50%20#x?.db", bytes: shop!.bytes },
+      { name: "sqlite_a.csv", bytes: bytes("n\n1\n") },
+    ];
+    const sql = "select count(*), (select n from t_sqlite_a) from a_50_20_x.orders";
+    expect(await call(all.query_table, { sql }, odd)).toMatchObject({ rows: [[3, 1]] });
+  });
 
   test("lists the tables of CSV files and databases, with columns and rows", async () => {
     expect(await query()).toEqual({

@@ -3,6 +3,7 @@ import io
 import os
 import re
 import sqlite3
+from urllib.parse import quote
 
 FOLDER = "/input"
 SQLITE = b"SQLite format 3\x00"
@@ -19,7 +20,7 @@ PRAGMAS = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"
 def name_of(filename, used):
     """A name that needs no quotes in SQL: sales_2026 for "Sales 2026.csv"."""
     stem = re.sub(r"\W+", "_", os.path.splitext(filename)[0]).strip("_").lower() or "table"
-    if stem[0].isdigit():
+    if stem[0].isdigit() or stem.startswith("sqlite_"):
         stem = f"t_{stem}"
     name, count = stem, 1
     while name in used or name in ("main", "temp"):
@@ -45,11 +46,34 @@ def read_text(path):
     return data.decode("latin-1")
 
 
-def dialect_of(text):
-    try:
-        return csv.Sniffer().sniff(text[:65536], delimiters=",;\t|")
-    except csv.Error:
-        return csv.excel
+def rows_of(text):
+    """The rows of a table, without empty ones. Texts are in double quotes, which are doubled inside, as in RFC 4180."""
+    lines = io.StringIO(text, newline="")
+    # Excel names the separator so, and does not show the line.
+    named = re.match(r"sep=(.)\r?\n", text)
+    if named:
+        lines.seek(named.end())
+    delimiter = named[1] if named else delimiter_of(text)
+    return [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if any(row)]
+
+
+def delimiter_of(text):
+    """The separator by which most of the first rows have as many cells as the first one, and that more than one."""
+
+    def score(delimiter):
+        sample = csv.reader(io.StringIO(text[:65536], newline=""), delimiter=delimiter, skipinitialspace=True)
+        widths = []
+        for row in sample:
+            if any(row):
+                widths.append(len(row))
+            if len(widths) == 100:
+                break
+        if not widths or widths[0] < 2:
+            return (0, 0)
+        return (sum(width == widths[0] for width in widths) / len(widths), widths[0])
+
+    best = max(",;\t|", key=score)
+    return best if score(best)[0] > 0 else ","
 
 
 def number_or_text(value):
@@ -77,7 +101,7 @@ def columns_of(header, width):
 def add_csv(database, path, table):
     text = read_text(path)
     csv.field_size_limit(10_000_000)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), dialect_of(text)) if any(row)]
+    rows = rows_of(text)
     if not rows:
         return
     width = max(len(row) for row in rows)
@@ -99,7 +123,7 @@ def open_files(database):
         start = open(path, "rb").read(16)
         if start == SQLITE:
             name = name_of(filename, used)
-            database.execute("attach database ? as " + quoted(name), (f"file:{path}?immutable=1",))
+            database.execute("attach database ? as " + quoted(name), (f"file:{quote(path)}?immutable=1",))
             sources[name] = filename
         elif filename.lower().endswith((".csv", ".tsv", ".tab")):
             name = name_of(filename, used)

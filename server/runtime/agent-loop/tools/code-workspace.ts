@@ -1,6 +1,6 @@
 import type { CodeCall } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
-import { emptyWorkspace, workspaceAtStart, workspacePathFault } from "../../../domain/workspace.ts";
+import { emptyWorkspace, isInTheWay, workspaceAtStart, workspacePathFault } from "../../../domain/workspace.ts";
 import { type WorkspaceOwner, workspaceLimits } from "../../../domain/workspace-limits.ts";
 import type { Content, Workspace, WorkspaceChange } from "../../../domain/workspace-schema.ts";
 import { sha256 } from "../../../lib/hash.ts";
@@ -110,7 +110,7 @@ function givenFiles(before: Workspace, inputs: readonly InputFile[]) {
   for (const { id, name, bytes } of inputs) {
     if (known.has(id)) continue;
     const isFull = bytes.length > room || (!paths.has(name) && paths.size >= workspaceLimits.files);
-    if (isFull || workspacePathFault(name) !== null) {
+    if (isFull || workspacePathFault(name) !== null || isInTheWay(name, paths)) {
       left++;
       continue;
     }
@@ -126,11 +126,15 @@ async function readFiles({ files }: Workspace, inputs: readonly InputFile[], { r
   const known = new Map(inputs.map(({ bytes }) => [sha256(bytes), bytes]));
   const found: SharedFile[] = [];
   const gone: string[] = [];
-  let room: number = workspaceLimits.bytes;
+  let [room, paths]: [number, Set<string>] = [workspaceLimits.bytes, new Set()];
   for (const { path, bytes: size, sha256 } of files) {
-    // A journal that was imported may name anything.
-    const isPlace = workspacePathFault(path) === null && size <= room;
-    if (isPlace) room -= size;
+    // A journal that was imported may name anything, and runs of one thread at a time may add up to too much.
+    const isPlace =
+      workspacePathFault(path) === null &&
+      size <= room &&
+      paths.size < workspaceLimits.files &&
+      !isInTheWay(path, paths);
+    if (isPlace) [room, paths] = [room - size, paths.add(path)];
     const bytes = isPlace ? (known.get(sha256) ?? (await read({ sha256, bytes: size }))) : null;
     if (bytes) found.push({ name: path, bytes, sha256 });
     else gone.push(path);
