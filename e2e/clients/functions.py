@@ -326,6 +326,7 @@ def misplaced(runnel, agent):
     ):
         assert words in type_error(lambda: runnel.runs.run(agent, "Go", tools=tools)), tools
         assert words in type_error(lambda: runnel.runs.stream(agent_id=agent.id, input="Go", tools=tools)), tools
+    assert "sync([lookup])" in type_error(lambda: runnel.tools.sync({"weather": weather}))
     assert "an agent has ids" in type_error(
         lambda: runnel.agents.sync("Clerk", instructions="Help.", model="test/echo", tools=[weather])
     )
@@ -356,6 +357,25 @@ def with_models(runnel):
         return line
 
     assert tool(noted).parameters["properties"]["who"]["description"] == "The name.", tool(noted).parameters
+
+    # Fields as defaults describe parameters, and a call without them has the fields' own defaults.
+    def fields(
+        city: str = pydantic.Field(description="Its name."),
+        days: int = pydantic.Field(3, description="How many.", ge=1),
+        tags: List[str] = pydantic.Field(default_factory=list),
+    ):
+        return [city, days, tags]
+
+    made = tool(name="weather")(fields)
+    assert made.parameters["required"] == ["city"], made.parameters
+    assert made.parameters["properties"]["city"] == {"description": "Its name.", "type": "string"}, made.parameters
+    days = {"default": 3, "description": "How many.", "minimum": 1, "type": "integer"}
+    assert made.parameters["properties"]["days"] == days, made.parameters
+    call = {"tool_calls": [{"name": "weather", "arguments": {"city": "Oslo"}}]}
+    agent = runnel.agents.create(
+        name="Clerk", instructions="Help.", model="test/script", model_settings={"script": [call, {"text": "Done."}]}
+    )
+    assert runnel.runs.run(agent, "Go", tools=[made]).tool_calls[0].output == ["Oslo", 3, []]
 
 
 async def awaiting():

@@ -519,6 +519,8 @@ class AsyncToolsBase:
 
     async def _sync_all(self, tools: Sequence[Any], **parts: Any) -> List[Any]:
         """Makes a tool of the project of each function, one after the other."""
+        if isinstance(tools, Mapping):
+            raise TypeError("tools.sync takes a list of functions, as in sync([lookup]), or the name of one tool.")
         sent, _ = separate(tools)
         made: List[Any] = []
         for each in sent:

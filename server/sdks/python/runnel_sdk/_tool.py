@@ -9,7 +9,7 @@ import json
 import re
 import types
 import typing
-from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import Annotated, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
 #: ``tools`` of a run: tools and typed functions, or functions by the names of tools that the agent has.
 Tools = Union[Mapping[str, Callable[..., Any]], Sequence[Union["Tool", Callable[..., Any]]]]
@@ -248,6 +248,8 @@ def _described(function: Callable[..., Any], texts: Mapping[str, str]) -> Tuple[
             hint = Optional[hint]  # As in `limit: int = None`.
         fields.append((name, hint, parameter.default))
     try:
+        if any(_is_pydantic_field(default) for _, _, default in fields):
+            raise TypeError("a default made by pydantic needs pydantic 2.")
         return _by_types(fields, texts), dict
     except (TypeError, RecursionError) as cause:
         try:
@@ -295,19 +297,25 @@ def _by_pydantic(
     # Under names of their own, because a model has attributes of its own, such as `copy`.
     own_names = {name: f"field_{index}" for index, (name, _, _) in enumerate(fields)}
     definitions: Dict[str, Any] = {}
+    #: Parameters whose default in the function is no value: `limit: int = Field(3, ge=1)`.
+    described_by_default = [name for name, _, default in fields if _is_pydantic_field(default)]
     for name, hint, default in fields:
         value = ... if default is inspect.Parameter.empty else default
         text = texts.get(name) or _annotated_text(hint)
         described = {"description": text} if text else {}
-        definitions[own_names[name]] = (hint, pydantic.Field(value, alias=name, **described))
+        definitions[own_names[name]] = (Annotated[hint, pydantic.Field(alias=name, **described)], value)
     model = pydantic.create_model("Arguments", __config__=pydantic.ConfigDict(extra="forbid"), **definitions)
     schema = _untitled(model.model_json_schema(by_alias=True))
 
     def convert(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         made = model.model_validate(arguments)
-        return {name: getattr(made, own_names[name]) for name in arguments}
+        return {name: getattr(made, own_names[name]) for name in {**arguments, **dict.fromkeys(described_by_default)}}
 
     return schema, convert
+
+
+def _is_pydantic_field(default: Any) -> bool:
+    return type(default).__name__ == "FieldInfo" and type(default).__module__.startswith("pydantic")
 
 
 def _annotated_text(hint: Any) -> Optional[str]:
