@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { RunFrame } from "../domain/api-types/events.ts";
 import { removeProxyEnvironment } from "../lib/proxy.ts";
 import { startReportingServer } from "../testing/reporting-mcp-server.ts";
-import { type TestApp, testApp } from "../testing/test-app.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 removeProxyEnvironment();
 
@@ -47,6 +47,18 @@ async function start(app: TestApp, url: string, { agent = {}, headers = {}, call
     },
     trace: async () => (await client.get(`/v1/traces/${run.id}`)).body as { steps: Record<string, unknown>[] },
   };
+}
+
+/** Opens a session with the server's own MCP door, and returns its headers. */
+async function sessionOf(app: TestApp, { key }: Client): Promise<Record<string, string>> {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const { headers } = await app.send(
+    "POST",
+    "/mcp",
+    { jsonrpc: "2.0", id: 0, method: "initialize", params },
+    { authorization: `Bearer ${key.secret}`, accept: "application/json, text/event-stream" },
+  );
+  return { "mcp-session-id": headers.get("mcp-session-id")!, "mcp-protocol-version": "2025-11-25" };
 }
 
 /** Does not end the stream when its reader leaves the loop. */
@@ -203,4 +215,89 @@ test("a cancelled run ends with its progress, and its call reports in vain", asy
   expect((await run.client.post(`/v1/runs/${run.id}/cancel`)).status).toBe(200);
   expect(await run.next("run.failed")).toMatchObject({ status: "cancelled" });
   expect(await run.progress()).toHaveLength(1);
+});
+
+test.each<[string, (id: string) => [path: string, body: object, headers?: Record<string, string>], RegExp]>([
+  [
+    "A2A",
+    (id) => [
+      `/a2a/v1/agents/${id}`,
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendStreamingMessage",
+        params: { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "Go" }] } },
+      },
+      { "a2a-version": "1.0" },
+    ],
+    /"TASK_STATE_WORKING","message":\{[^}]*"parts":\[\{"text":"3 of 10: Reading"\}\]/,
+  ],
+  [
+    "AG-UI",
+    (id) => [
+      `/ag-ui/v1/agents/${id}`,
+      {
+        threadId: crypto.randomUUID(),
+        runId: crypto.randomUUID(),
+        state: {},
+        messages: [{ id: "m", role: "user", content: "Go" }],
+        tools: [],
+        context: [],
+        forwardedProps: {},
+      },
+    ],
+    /"name":"runnel\.tool_progress","value":\{"tool_call_id":"[^"]+","progress":3,"total":10,"message":"Reading"/,
+  ],
+  [
+    "the AI SDK",
+    (id) => [
+      `/ui/v1/agents/${id}/chat`,
+      { id: crypto.randomUUID(), messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "Go" }] }] },
+    ],
+    /"type":"data-tool-progress","data":\{"tool_call_id":"[^"]+","progress":3,"total":10,[^}]*\},"transient":true/,
+  ],
+  [
+    "MCP",
+    () => [
+      "/mcp",
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "a", arguments: { input: "Go" }, _meta: { progressToken: "mine" } },
+      },
+      { accept: "application/json, text/event-stream" },
+    ],
+    /"progressToken":"mine","progress":\d+,"message":"3 of 10: Reading"/,
+  ],
+])("callers over %s get the progress of the calls of an agent", async (_, ask, expected) => {
+  await using mcp = startReportingServer();
+  await using app = testApp();
+  const client = await app.client();
+  const tool = await client.post("/v1/tools", { name: "s", type: "mcp", server_url: mcp.url });
+  const { body: agent } = await client.post("/v1/agents", {
+    name: "a",
+    instructions: "Go.",
+    tools: [tool.body.id],
+    model: "test/script",
+    model_settings: { script: [{ tool_calls: [{ name: "s_work", arguments: {} }] }, { text: "Done." }] },
+    doors: { mcp: true, a2a: true },
+  });
+  const [path, body, headers = {}] = ask(agent.id);
+  const session = path === "/mcp" ? await sessionOf(app, client) : {};
+  const answer = app.send("POST", path, body, {
+    ...session,
+    authorization: `Bearer ${client.key.secret}`,
+    ...headers,
+  });
+  const call = await mcp.next();
+  call.progress(3, { total: 10, message: "Reading" });
+  const [run] = (await client.get("/v1/runs")).body.data;
+  const isTold = async () =>
+    (await client.get(`/v1/runs/${run.id}/events?limit=100`)).body.data.some(
+      ({ event }: RunFrame) => event === "tool.progress",
+    );
+  while (!(await isTold())) await Bun.sleep(5);
+  call.finish("done");
+  expect((await answer).body).toMatch(expected);
 });

@@ -47,5 +47,5 @@ test("ids are words, numbers are in range, and step numbers cannot fill the memo
     { step_type: "shell" },
   ];
   for (const change of wrong) expect(readEvent({ ...started, ...change })).toHaveProperty("message");
-  expect(Object.keys(eventFields).length).toBe(30);
+  expect(Object.keys(eventFields).length).toBe(31);
 });
