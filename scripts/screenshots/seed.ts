@@ -90,7 +90,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     per_user: true,
     authorization_endpoint: "http://127.0.0.1:59998/authorize",
     token_endpoint: "http://127.0.0.1:59998/token",
-    client_id: unbroken,
+    client_id: "client-of-the-warehouse".repeat(5),
   });
   const thread = await make("/v1/threads", { title: long, user_id: "user_4711" });
   const first = await run(agent.id, "Where is order 4711?", { thread_id: thread.id, user_id: "user_4711" });
