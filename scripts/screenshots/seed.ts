@@ -19,6 +19,7 @@ export interface SeededIds extends DeskRuns, TeamworkIds, LabelledAgents {
   skill: string;
   store: string;
   webhook: string;
+  oauthClient: string;
   schedule: string;
   trigger: string;
   suite: string;
@@ -75,6 +76,22 @@ export async function seed(server: Runnel): Promise<SeededIds> {
 
   // No server listens there: its deliveries fail, and are retried.
   const webhook = await make("/v1/webhooks", { url: "http://127.0.0.1:59999/hooks/runnel", events: ["run.failed"] });
+  // No authorization server listens there.
+  const oauthClient = await make("/v1/oauth_clients", {
+    name: "Team calendar",
+    grant: "authorization_code",
+    issuer: "http://127.0.0.1:59998",
+    client_id: "runnel",
+    scopes: ["calendar.read", "calendar.write"],
+  });
+  await make("/v1/oauth_clients", {
+    name: long.slice(0, 100),
+    grant: "authorization_code",
+    per_user: true,
+    authorization_endpoint: "http://127.0.0.1:59998/authorize",
+    token_endpoint: "http://127.0.0.1:59998/token",
+    client_id: "client-of-the-warehouse".repeat(5),
+  });
   const thread = await make("/v1/threads", { title: long, user_id: "user_4711" });
   const first = await run(agent.id, "Where is order 4711?", { thread_id: thread.id, user_id: "user_4711" });
   for (let n = 0; n < 12; n++) await run(agent.id, `Where is order ${4712 + n}?`);
@@ -138,6 +155,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     skill: skill.id,
     store: store.id,
     webhook: webhook.id,
+    oauthClient: oauthClient.id,
     schedule: schedule.id,
     trigger: trigger.id,
   };

@@ -44,7 +44,18 @@ export const dialog = (page: Page) => page.getByRole("dialog").or(page.getByRole
 
 /** Returns the dialogs that ask for a confirmation or an input. */
 function dialogs(ids: SeededIds): Record<string, State> {
-  const creates = ["keys", "webhooks", "schedules", "triggers", "memory", "threads", "files", "suites", "snippets"];
+  const creates = [
+    "keys",
+    "oauth_clients",
+    "webhooks",
+    "schedules",
+    "triggers",
+    "memory",
+    "threads",
+    "files",
+    "suites",
+    "snippets",
+  ];
   const createKey = inTurn(key("c"), dialog, (page) =>
     page.getByLabel("Name", { exact: true }).fill("Checkout server"),
   );
@@ -118,6 +129,7 @@ function menus(ids: SeededIds): Record<string, State> {
     "chip-time": { path: "/runs", act: click("button", /Time/) },
     "runs-selected": { path: "/runs", act: select },
     "runs-none-found": { path: "/runs?status=cancelled&user=nobody" },
+    "oauth-client-refused": { path: `/oauth_clients/${ids.oauthClient}?oauth=failed&oauth_error=access_denied` },
     "webhook-delivery": { path: `/webhooks/${ids.webhook}`, act: (page) => page.locator("[data-row]").first().click() },
     "agent-runs": { path: `/agents/${ids.desk}?tab=runs` },
     "tool-test": { path: `/tools/${ids.tool}?tab=test` },
@@ -310,6 +322,7 @@ function failures(ids: SeededIds): Record<string, State> {
     "fails-thread": fails(`/threads/${ids.thread}`),
     "fails-store": fails(`/memory/${ids.policies}`),
     "fails-webhook": fails(`/webhooks/${ids.webhook}`),
+    "fails-oauth-client": fails(`/oauth_clients/${ids.oauthClient}`),
     "fails-schedule": fails(`/schedules/${ids.schedule}`),
     "fails-suite": fails(`/suites/${ids.suite}`),
     "fails-settings": fails("/settings"),

@@ -58,7 +58,7 @@ export function ClientForm({
       title={client ? "Edit OAuth client" : "Create OAuth client"}
       about={
         <>
-          What {at.project.name} is registered as at an authorization server, for <b>{at.mode} data</b>.
+          A registration of this project at an authorization server, for <b>{at.mode} data</b>.
         </>
       }
       act={client ? "Save OAuth client" : "Create OAuth client"}

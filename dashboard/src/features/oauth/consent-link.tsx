@@ -47,7 +47,7 @@ export function ConsentLink({ client: { id, name }, onClose }: { client: OAuthCl
             <CopyButton text={result.url} what="the link" />
           </span>
           <p className="text-xs text-muted">
-            It works once, until <RelativeTime at={result.expires_at} />.
+            It works once. Expires <RelativeTime at={result.expires_at} />.
           </p>
         </Callout>
       )}
