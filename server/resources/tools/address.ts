@@ -21,3 +21,19 @@ export async function checkAddress(
   if (address === undefined || stdioName(address) !== null) return;
   await checkEgress(egress, address, environment === "live", param);
 }
+
+/** An egress that checks each origin once: of a thousand tools of one API, each would wait for the same name. */
+export function checksOnce(egress: Egress): Egress {
+  const checks = new Map<string, ReturnType<Egress["check"]>>();
+  const check: Egress["check"] = (url, options) => {
+    const parsed = URL.parse(url);
+    if (!parsed || parsed.username || parsed.password) return egress.check(url, options);
+    const key = `${parsed.origin} ${options?.httpsOnly ?? false}`;
+    const earlier = checks.get(key);
+    if (earlier) return earlier;
+    const started = egress.check(url, options);
+    checks.set(key, started);
+    return started;
+  };
+  return { ...egress, check };
+}

@@ -21,7 +21,7 @@ import type { SystemPython } from "../../runtime/sandbox/system-python.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { tools } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
-import { checkAddress } from "./address.ts";
+import { checkAddress, checksOnce } from "./address.ts";
 import { changed, parametersOf } from "./definition.ts";
 import { checkOrigin, queryFaults, secretFaults, secretsIn, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools, type TokenFor } from "./mcp-lists.ts";
@@ -194,13 +194,19 @@ export function createToolStore(options: ToolStoreOptions) {
   }
 
   /** Checks a new tool. `insert` stores it, within a write. */
-  async function prepareNew(scope: Author & Viewer, given: CreateTool, openapi?: OpenApiOrigin, isDry = false) {
+  async function prepareNew(
+    scope: Author & Viewer,
+    given: CreateTool,
+    openapi?: OpenApiOrigin,
+    isDry = false,
+    guard = egress(scope.environment),
+  ) {
     const type = given.type ?? (given.url === undefined ? "client" : "http");
     const checked = withAgent(scope, given, type, null);
     checkTool(checked, type, null, await known(scope, type));
     const { headers = {}, query } = secretsOf(checked, toolKinds[type]);
     requireFewSecrets(scope, { headers, query });
-    await checkAddress(checked, egress(scope.environment), scope.environment);
+    await checkAddress(checked, guard, scope.environment);
     requireFreeName(scope, checked.name, null);
     const input = await withClient(scope, checked, { name: checked.name, before: null, isDry });
     const [id, at] = [newId("tool", now()), now()];
@@ -306,11 +312,17 @@ export function createToolStore(options: ToolStoreOptions) {
   }
 
   /** Checks a change. `change` stores it, within a write. */
-  async function prepareChange(scope: Author & Viewer, id: string, given: UpdateTool, openapi?: OpenApiOrigin) {
+  async function prepareChange(
+    scope: Author & Viewer,
+    id: string,
+    given: UpdateTool,
+    openapi?: OpenApiOrigin,
+    guard = egress(scope.environment),
+  ) {
     const before = find(scope, id);
     const checked = withAgent(scope, given, before.type, definitionOf(before));
     checkTool(checked, before.type, definitionOf(before), await known(scope, before.type));
-    await checkAddress(checked, egress(scope.environment), scope.environment);
+    await checkAddress(checked, guard, scope.environment);
     const input = await withClient(scope, checked, { name: before.name, before: definitionOf(before), isDry: false });
     const change = () => {
       const row = find(scope, id); // Read again: another request may have changed it during the DNS lookup.
@@ -335,13 +347,14 @@ export function createToolStore(options: ToolStoreOptions) {
   async function applyAll(scope: Author & Viewer, changes: readonly ToolChange[], isDry: boolean): Promise<string[]> {
     const rest = createYielder();
     const prepared: { id: string; store: () => unknown }[] = [];
+    const guard = checksOnce(egress(scope.environment));
     for (const each of changes) {
       await rest();
       if ("create" in each) {
-        const { id, insert } = await prepareNew(scope, each.create, each.openapi, isDry);
+        const { id, insert } = await prepareNew(scope, each.create, each.openapi, isDry, guard);
         prepared.push({ id, store: insert });
       } else {
-        const { change } = await prepareChange(scope, each.update, each.input, each.openapi);
+        const { change } = await prepareChange(scope, each.update, each.input, each.openapi, guard);
         prepared.push({ id: each.update, store: change });
       }
     }

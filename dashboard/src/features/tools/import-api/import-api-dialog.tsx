@@ -45,9 +45,11 @@ export function ImportApiDialog({ onClose }: { onClose: () => void }) {
           setDraft(read);
           setOrder(source);
           setFirst(next);
-          setSettings({});
-          choose(next, next.sha256 === plan?.sha256);
-          setStep(needsSettings(next) ? "settings" : "operations");
+          const isSame = next.sha256 === plan?.sha256;
+          const kept = isSame ? settings : {};
+          setSettings(kept);
+          choose(next, isSame);
+          setStep(needsSettings(next) || Object.keys(kept).length > 0 ? "settings" : "operations");
         }}
         onClose={onClose}
       />

@@ -62,7 +62,7 @@ export function OperationDetails({ plan, operation: each }: { plan: ToolImport; 
 
 const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   <div className="flex min-w-0 flex-col gap-1">
-    <h4 className="text-xs font-medium text-muted">{title}</h4>
+    <h3 className="text-xs font-medium text-muted">{title}</h3>
     {children}
   </div>
 );
