@@ -121,8 +121,8 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await operations(dialog)
       .getByRole("button", { name: /^findPets/ })
       .click();
-    await expect(operations(dialog).locator("del")).toHaveText(["by", "their", "tags"]);
-    await expect(operations(dialog).locator("ins")).toHaveText(["all"]);
+    await expect(operations(dialog).locator("del").filter({ hasText: "by their tags" })).toBeVisible();
+    await expect(operations(dialog).locator("ins").filter({ hasText: "all" })).toBeVisible();
     await expectAccessible(page, "difference of a tool");
     await dialog.getByRole("button", { name: "Update 1 tool" }).click();
     await expect(dialog).toContainText("0 created · 1 updated");

@@ -76,7 +76,8 @@ function linesOf({ operations, removed }: ToolImport): string[] {
 }
 
 function summaryOf({ counts, dry_run, operations, security_schemes }: ToolImport): string {
-  const { created, updated, refused } = counts;
+  const { created, updated } = counts;
+  const refused = operations.filter(({ chosen, refusal }) => chosen && refusal !== null).length;
   const unchanged = operations.filter(({ outcome }) => outcome === "unchanged").length;
   const sum = dry_run
     ? `${created} to create, ${updated} to update, ${unchanged} unchanged, ${refused} refused. Nothing was changed.`
