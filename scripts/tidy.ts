@@ -35,7 +35,7 @@ const innerOrders: Record<string, string[][]> = {
     ["agent-loop"],
     ["retrieval", "guardrails", "mcp"],
     ["models", "sandbox"],
-    ["skills", "openapi"],
+    ["skills", "openapi", "oauth"],
     ["documents"],
   ],
   storage: [["journal"], ["db", "replication"]],

@@ -73,7 +73,7 @@ export interface TraceStep {
   retries: Retry[];
   /** With `include=subagents`: the step's run. Steps of a child run have the agent's call as `parent_id`. */
   run_id?: string;
-  /** What the MCP server of the call said about it, oldest first; absent if it said nothing. */
+  /** Progress that the MCP server of the call reported, oldest first; absent if it reported none. */
   progress?: (Pick<ToolProgress, "progress" | "total" | "message" | "level"> & { at: string })[];
   /** Files that the call made. */
   files?: FileFacts[];

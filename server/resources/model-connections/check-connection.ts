@@ -1,6 +1,7 @@
 import { type CloudField, type CloudFields, cloudFields, pickFields } from "../../domain/cloud-connection.ts";
 import type { ConnectionAuth, ConnectionAuthInput } from "../../domain/connection-auth.ts";
 import { type ConnectionProvider, connectionProviders } from "../../domain/providers.ts";
+import { clientFaults } from "../../http/oauth-client-faults.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { readServiceAccount } from "../../runtime/models/providers/service-account.ts";
 import {
@@ -10,7 +11,6 @@ import {
   isFallback,
   needsAddress,
 } from "../../runtime/models/registry.ts";
-import { clientFaults } from "../oauth/client-faults.ts";
 
 /** A connection as the operator entered it, not validated yet. */
 export interface ConnectionInput extends CloudInput {

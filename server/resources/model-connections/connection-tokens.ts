@@ -1,9 +1,9 @@
 import type { ConnectionAuth, ConnectionToken } from "../../domain/connection-auth.ts";
 import type { Egress } from "../../lib/egress.ts";
-import { createIssuerRequests, type IssuerRequests } from "../oauth/issuer-client.ts";
-import { createIssuerMetadata } from "../oauth/issuer-metadata.ts";
-import { OAuthFailure } from "../oauth/oauth-failure.ts";
-import type { IssuerClient } from "../oauth/row.ts";
+import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
+import { createIssuerRequests, type IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
+import { createIssuerMetadata } from "../../runtime/oauth/issuer-metadata.ts";
+import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 
 export type ConnectionTokens = ReturnType<typeof createConnectionTokens>;
 
@@ -34,7 +34,7 @@ const new_ms = 5000;
  * replaced before their end or after a refusal. Sources are named by the state of their connection, so that calls
  * which began before a change of it never send the token of the new one to the old address.
  */
-export function createConnectionTokens({ requests, now }: TokenOptions) {
+function createConnectionTokens({ requests, now }: TokenOptions) {
   const sources = new Map<string, Source>();
 
   async function request(source: Source): Promise<ConnectionToken> {

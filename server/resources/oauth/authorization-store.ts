@@ -1,9 +1,10 @@
 import type { Scope } from "../../domain/scope.ts";
 import { randomToken } from "../../lib/random-token.ts";
+import type { StoredAttempt } from "../../runtime/oauth/client-definition.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { oauthAuthorizations } from "../../storage/db/schema.ts";
 import { columnsOf, createReader } from "../../storage/db/scoped-table.ts";
-import type { OAuthSecrets, StoredAttempt } from "./secrets.ts";
+import type { OAuthSecrets } from "./secrets.ts";
 
 interface AuthorizationStoreOptions {
   db: Db;

@@ -2,12 +2,13 @@ import type { CodedError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { listPage, type Page } from "../../http/page.ts";
+import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
+import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { oauthGrants } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
-import type { TokenSet } from "./read-tokens.ts";
 import type { Revocations } from "./revocations.ts";
-import { type GrantRow, type IssuerClient, serializeGrant } from "./row.ts";
+import { type GrantRow, serializeGrant } from "./row.ts";
 import type { OAuthSecrets, StoredTokens } from "./secrets.ts";
 
 interface GrantStoreOptions extends StoreBase {

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { readChallenge } from "../../lib/auth-challenge.ts";
+import { defaultMethod } from "../../runtime/oauth/issuer-client.ts";
+import { metadataAddresses } from "../../runtime/oauth/issuer-metadata.ts";
+import { readTokens } from "../../runtime/oauth/read-tokens.ts";
 import { type OAuthFaults, oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { testApp } from "../../testing/test-app.ts";
-import { defaultMethod } from "./issuer-client.ts";
-import { metadataAddresses } from "./issuer-metadata.ts";
 import { isWithin, resourceAddresses } from "./mcp-discovery.ts";
-import { readTokens } from "./read-tokens.ts";
 
 const own = { name: "c", grant: "client_credentials", client_id: oauthClientId, client_secret: oauthClientSecret };
 

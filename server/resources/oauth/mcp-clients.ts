@@ -1,13 +1,14 @@
 import type { Environment, Scope } from "../../domain/scope.ts";
+import type { ClientDefinition } from "../../runtime/oauth/client-definition.ts";
+import type { IssuerAccess } from "../../runtime/oauth/fetch-json.ts";
+import type { MetadataOf } from "../../runtime/oauth/issuer-metadata.ts";
+import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { Author } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { toAppError } from "./access-tokens.ts";
 import type { ClientStore } from "./client-store.ts";
-import type { IssuerAccess } from "./fetch-json.ts";
-import type { MetadataOf } from "./issuer-metadata.ts";
 import { discoverMcp, register } from "./mcp-discovery.ts";
-import { OAuthFailure } from "./oauth-failure.ts";
-import { type ClientDefinition, type ClientRow, definitionOf } from "./row.ts";
+import { type ClientRow, definitionOf } from "./row.ts";
 
 interface McpClientOptions {
   db: Db;

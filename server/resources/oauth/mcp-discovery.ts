@@ -1,11 +1,11 @@
 import { readChallenge } from "../../lib/auth-challenge.ts";
 import { EgressError, type EgressStream } from "../../lib/egress.ts";
 import { isObject } from "../../lib/json.ts";
-import { fetchJson, hostOf, type IssuerAccess } from "./fetch-json.ts";
-import { type IssuerMetadata, type MetadataOf, textsIn } from "./issuer-metadata.ts";
-import { issuerText } from "./issuer-text.ts";
-import { OAuthFailure } from "./oauth-failure.ts";
-import { type AuthMethod, authMethods } from "./row.ts";
+import { type AuthMethod, authMethods } from "../../runtime/oauth/client-definition.ts";
+import { fetchJson, hostOf, type IssuerAccess } from "../../runtime/oauth/fetch-json.ts";
+import { type IssuerMetadata, type MetadataOf, textsIn } from "../../runtime/oauth/issuer-metadata.ts";
+import { issuerText } from "../../runtime/oauth/issuer-text.ts";
+import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 
 /** The authorization that an MCP server asks for. */
 interface McpAuthorization {

@@ -1,14 +1,14 @@
 import type { Environment, Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
+import type { IssuerAccess } from "../../runtime/oauth/fetch-json.ts";
+import { createIssuerRequests } from "../../runtime/oauth/issuer-client.ts";
+import { createIssuerMetadata } from "../../runtime/oauth/issuer-metadata.ts";
 import type { Author } from "../../storage/db/audit.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import { createAccessTokens } from "./access-tokens.ts";
 import { createAuthorizationStore } from "./authorization-store.ts";
 import { createClientStore } from "./client-store.ts";
-import type { IssuerAccess } from "./fetch-json.ts";
 import { createGrantStore, type GrantStore } from "./grant-store.ts";
-import { createIssuerRequests } from "./issuer-client.ts";
-import { createIssuerMetadata } from "./issuer-metadata.ts";
 import { createMcpClients } from "./mcp-clients.ts";
 import { createRevocations } from "./revocations.ts";
 import { oauthCallbackRoute, oauthClientRoutes, oauthGrantRoutes } from "./routes.ts";

@@ -1,12 +1,12 @@
 import { newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Log } from "../../lib/log.ts";
+import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
+import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
+import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { oauthRevocations } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
-import type { IssuerRequests } from "./issuer-client.ts";
-import { OAuthFailure } from "./oauth-failure.ts";
-import type { IssuerClient } from "./row.ts";
 import type { OAuthSecrets, StoredTokens } from "./secrets.ts";
 
 interface RevocationOptions {

@@ -1,38 +1,11 @@
-import type { OAuthGrantStatus, OAuthGrantType } from "../../domain/api-types/enums.ts";
+import type { OAuthGrantStatus } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
 import { timestamp, timestampOrNull } from "../../domain/time.ts";
+import type { ClientDefinition } from "../../runtime/oauth/client-definition.ts";
 import type { oauthClients, oauthGrants } from "../../storage/db/schema.ts";
 
 export type ClientRow = typeof oauthClients.$inferSelect;
 export type GrantRow = typeof oauthGrants.$inferSelect;
-
-export const authMethods = ["client_secret_basic", "client_secret_post", "none"] as const;
-export type AuthMethod = (typeof authMethods)[number];
-
-/** How a client reaches its authorization server. */
-export interface ClientDefinition {
-  /** Its metadata has the endpoints. Null: they are given here. */
-  issuer: string | null;
-  authorization_endpoint: string | null;
-  token_endpoint: string | null;
-  revocation_endpoint: string | null;
-  client_id: string;
-  /** Null: by the secret and the server's metadata. */
-  token_endpoint_auth_method: AuthMethod | null;
-  scopes: readonly string[];
-  /** Resource indicator (RFC 8707). */
-  resource: string | null;
-  audience: string | null;
-  authorization_params: Readonly<Record<string, string>>;
-  /** The callback that was registered, for clients that registered themselves. */
-  redirect_uri?: string;
-}
-
-/** A client with its secret, for requests to its authorization server. */
-export interface IssuerClient extends ClientDefinition {
-  grant: OAuthGrantType;
-  client_secret: string | null;
-}
 
 export const definitionOf = ({ definition }: Pick<ClientRow, "definition">): ClientDefinition =>
   definition as ClientDefinition;

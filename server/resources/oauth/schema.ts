@@ -3,7 +3,7 @@ import { oauthGrantTypes } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
 import { idOf, Metadata, Subject, SubjectFilter } from "../../http/schemas.ts";
 import { about, named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
-import { authMethods } from "./row.ts";
+import { authMethods } from "../../runtime/oauth/client-definition.ts";
 
 const Address = Type.String({ minLength: 1, maxLength: 2048 });
 const Name = about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length }));

@@ -1,6 +1,6 @@
 import type { Scope } from "../../domain/scope.ts";
 import type { Seal } from "../../lib/seal.ts";
-import type { ClientDefinition, IssuerClient } from "./row.ts";
+import type { StoredAttempt, StoredRevocation } from "../../runtime/oauth/client-definition.ts";
 
 /** Encrypted part of a client. */
 interface ClientSecrets {
@@ -14,23 +14,6 @@ export interface StoredTokens {
   refresh_token: string | null;
   /** How long the issuer's tokens last: an issuer may not repeat it when it refreshes. Null: it never said. */
   lifetime_seconds: number | null;
-}
-
-/** Encrypted part of an authorization under way. */
-export interface StoredAttempt {
-  verifier: string;
-  /** The issuer expects the same address again with the code. */
-  redirect_uri: string;
-  scopes: readonly string[];
-  /** The client as it was when the user was sent. */
-  definition: ClientDefinition;
-}
-
-/** Encrypted part of a revocation: all that its request needs, because the client may be gone. */
-export interface StoredRevocation {
-  client: IssuerClient;
-  /** In the order of their revocation. */
-  tokens: readonly { token: string; hint: "refresh_token" | "access_token" }[];
 }
 
 interface Kinds {

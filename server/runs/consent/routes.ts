@@ -43,7 +43,7 @@ export function consentRoutes({ consents, http: { limiter, clientOf }, projects,
   );
 }
 
-/** What a person reads instead of an error of the API. It says whether the same link may work later. */
+/** Text for a person instead of an error of the API. It says whether the same link may work later. */
 function wordsOf({ code, message }: AppError): { title: string; text: string } {
   switch (code) {
     case "resource_not_found":

@@ -3,26 +3,16 @@ import type { CreateOAuthClient } from "../../../../server/resources/oauth/schem
 import type { FieldErrors } from "../../lib/field-errors.ts";
 import { wordsIn } from "../../lib/words-in.ts";
 
+/** The fields that a form has as typed: `client_secret` is empty if the stored one stays, lists have one entry per line. */
+type TextField = Exclude<keyof CreateOAuthClient, "grant" | "per_user" | "token_endpoint_auth_method" | "metadata">;
+
 /** Form state of an OAuth client. */
-export interface ClientDraft {
-  name: string;
-  grant: CreateOAuthClient["grant"];
-  per_user: boolean;
-  /** How the server's addresses are known: from the issuer's metadata, or from these fields. */
+export interface ClientDraft
+  extends Record<TextField, string>,
+    Required<Pick<CreateOAuthClient, "grant" | "per_user">> {
+  /** How the server's addresses are known: from the issuer's metadata, or from the fields of the endpoints. */
   server: "issuer" | "endpoints";
-  issuer: string;
-  authorization_endpoint: string;
-  token_endpoint: string;
-  revocation_endpoint: string;
-  client_id: string;
-  /** Empty: the stored one stays. */
-  client_secret: string;
   token_endpoint_auth_method: NonNullable<CreateOAuthClient["token_endpoint_auth_method"]> | "";
-  scopes: string;
-  resource: string;
-  audience: string;
-  /** One `name=value` per line. */
-  authorization_params: string;
 }
 
 /** Form draft of a client; without one, of a new client. */

@@ -7,7 +7,7 @@ import { Block } from "../../ui/data/value.tsx";
 
 type Told = NonNullable<TraceStep["progress"]>;
 
-/** What the MCP server of a call says about it: as a bar while it works, and as a list. */
+/** The progress that an MCP server reports of a call: as a bar while it works, and as a list. */
 export function StepProgress({ step, live }: { step: TraceStep; live: RunView | null }) {
   const told = progressOf(step, live);
   const newest = told.findLast(({ level }) => level === null);

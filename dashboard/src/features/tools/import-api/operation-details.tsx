@@ -11,7 +11,7 @@ import { Callout } from "../../../ui/feedback/callout.tsx";
 import { ErrorNote } from "../../../ui/feedback/error-note.tsx";
 import { argumentLines } from "./operation-groups.ts";
 
-/** What an operation becomes, and how that differs from its tool. */
+/** The tool that an operation becomes, and how it differs from the present one. */
 export function OperationDetails({ plan, operation: each }: { plan: ToolImport; operation: ImportedOperation }) {
   const { operation, tool, refusal, notes, edited, difference, tool_id } = each;
   return (

@@ -2,7 +2,7 @@ import type { ImportedOperation } from "../../../../../server/resources/tools/im
 import { matchesQuery } from "../../../lib/matches-query.ts";
 
 /** Filters of the list of operations. */
-export interface OperationFilter {
+interface OperationFilter {
   q: string;
   difference: ImportedOperation["difference"] | undefined;
 }

@@ -7,7 +7,7 @@ import { DialogFoot, DialogShell } from "../../../ui/dialogs/dialog-shell.tsx";
 import { Callout } from "../../../ui/feedback/callout.tsx";
 import { buttonClass } from "../../../ui/forms/button.tsx";
 
-/** What an import did with each chosen operation. Those that failed come first. */
+/** The result of an import for each chosen operation. Those that failed come first. */
 export function ResultDialog({
   plan,
   result,

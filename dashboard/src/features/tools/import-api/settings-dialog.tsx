@@ -44,7 +44,7 @@ export function SettingsDialog({
   /** Preview of the document without settings. */
   plan: ToolImport;
   source: ImportTools;
-  /** What was entered before; empty at first. */
+  /** The entries of before; empty at first. */
   first: Settings;
   onBack: () => void;
   onRead: (settings: Settings, plan: ToolImport, order: ImportTools) => void;

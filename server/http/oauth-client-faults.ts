@@ -1,6 +1,7 @@
-import type { Fault } from "../../domain/errors.ts";
-import { fault } from "../../http/errors.ts";
-import type { ClientDefinition, ClientRow } from "./row.ts";
+import type { Fault } from "../domain/errors.ts";
+import type { ClientRow } from "../resources/oauth/row.ts";
+import type { ClientDefinition } from "../runtime/oauth/client-definition.ts";
+import { fault } from "./errors.ts";
 
 type Checked = Pick<ClientRow, "grant" | "per_user"> & { definition: ClientDefinition; client_secret: string | null };
 

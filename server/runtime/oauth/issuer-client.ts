@@ -2,13 +2,12 @@ import type { Configuration } from "openid-client";
 import { EgressError } from "../../lib/egress.ts";
 import { isObject } from "../../lib/json.ts";
 import { lazy } from "../../lib/lazy.ts";
+import type { AuthMethod, IssuerClient, StoredAttempt, StoredRevocation } from "./client-definition.ts";
 import { fetchJson, hostOf, type IssuerAccess, isPassing } from "./fetch-json.ts";
 import type { IssuerMetadata, MetadataOf } from "./issuer-metadata.ts";
 import { issuerText } from "./issuer-text.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import { readTokens, type TokenSet } from "./read-tokens.ts";
-import type { AuthMethod, IssuerClient } from "./row.ts";
-import type { StoredAttempt, StoredRevocation } from "./secrets.ts";
 
 // Loaded with the first token, which keeps starts fast.
 const kit = lazy(() => import("openid-client"));
