@@ -1,9 +1,14 @@
+import type { OAuthGrantType } from "../domain/api-types/enums.ts";
 import type { Fault } from "../domain/errors.ts";
-import type { ClientRow } from "../resources/oauth/row.ts";
 import type { ClientDefinition } from "../runtime/oauth/client-definition.ts";
 import { fault } from "./errors.ts";
 
-type Checked = Pick<ClientRow, "grant" | "per_user"> & { definition: ClientDefinition; client_secret: string | null };
+interface Checked {
+  grant: OAuthGrantType;
+  per_user: boolean;
+  definition: ClientDefinition;
+  client_secret: string | null;
+}
 
 /** Parameters that are set for each authorization, or change what it is. */
 const ownParams =
