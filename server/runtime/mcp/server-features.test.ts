@@ -79,10 +79,10 @@ test("progress restarts the timeout of a call, and is passed on", async () => {
   const told: McpProgress[] = [];
   const onProgress = (progress: McpProgress) => void told.push(progress);
   const call = (args: object) =>
-    client.callTool({ url: server.url, headers: {} }, "progress", { ...args }, limits(400), { onProgress });
-  expect((await call({ steps: 4, step_ms: 200 })).text).toBe("done");
-  expect(told).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4, message: "Working" })));
-  await expect(call({ steps: 1, step_ms: 5000 })).rejects.toMatchObject({ code: "timeout" });
+    client.callTool({ url: server.url, headers: {} }, "progress", { ...args }, limits(3000), { onProgress });
+  expect((await call({ steps: 5, step_ms: 700 })).text).toBe("done");
+  expect(told).toEqual([1, 2, 3, 4, 5].map((progress) => ({ progress, total: 5, message: "Working" })));
+  await expect(call({ steps: 1, step_ms: 20_000 })).rejects.toMatchObject({ code: "timeout" });
 });
 
 test("a server's notice that its tools changed reaches the client", async () => {
