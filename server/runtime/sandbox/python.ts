@@ -242,13 +242,17 @@ function collectFolder(fs: Interpreter["FS"], before: readonly SharedFile[]): Fo
   const left: LeftFile[] = [];
   const refused: string[] = [];
   let uncounted = 0;
+  const known = new Set(before.flatMap(({ name }) => withFolders(name)));
   const waiting = isFolder(fs, workspaceFolder) ? [""] : [];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const names = namesIn(fs, `${workspaceFolder}/${folder}`);
+    const paths = namesIn(fs, `${workspaceFolder}/${folder}`).map((name) =>
+      folder === "" ? name : `${folder}/${name}`,
+    );
+    // A file that was there before is looked at in any case: new ones must not push it out.
+    const inOrder = [...paths.filter((path) => known.has(path)), ...paths.filter((path) => !known.has(path))];
     const room = Math.max(0, entriesMost - left.length - refused.length - waiting.length);
-    uncounted += Math.max(0, names.length - room);
-    for (const name of names.slice(0, room)) {
-      const path = folder === "" ? name : `${folder}/${name}`;
+    uncounted += Math.max(0, paths.length - room);
+    for (const path of inOrder.slice(0, room)) {
       const whole = `${workspaceFolder}/${path}`;
       try {
         const { mode, size } = fs.lstat(whole);
@@ -263,6 +267,12 @@ function collectFolder(fs: Interpreter["FS"], before: readonly SharedFile[]): Fo
   }
   return folderChanges(before, left, refused, uncounted);
 }
+
+/** Returns the path and those of its folders: `a/b/c`, `a/b` and `a`. */
+const withFolders = (path: string): string[] => {
+  const names = path.split("/");
+  return names.map((_, at) => names.slice(0, at + 1).join("/"));
+};
 
 /** False if the program has removed the folder, or put a link in its place. */
 function isFolder(fs: Interpreter["FS"], path: string): boolean {
