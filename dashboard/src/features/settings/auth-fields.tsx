@@ -78,7 +78,7 @@ export function AuthFields({ fields: { draft, text, pick, set }, keepsSecret }: 
           checked={draft.uses_oauth}
           onChange={(event) => set({ uses_oauth: event.target.checked })}
         />
-        OAuth in place of a key
+        OAuth tokens
       </label>
       {draft.uses_oauth && (
         <>

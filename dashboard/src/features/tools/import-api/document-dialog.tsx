@@ -61,7 +61,8 @@ export function DocumentDialog({
   const { kind, file } = form.draft;
   return (
     <FormDialog
-      form={{ ...form, isUnsaved: form.isUnsaved || (hasPlan && !form.isPending) }}
+      // Reading stores nothing, so that closing asks during it as well.
+      form={{ ...form, isUnsaved: form.isChanged || hasPlan }}
       onClose={onClose}
       title="Import an API"
       about="Operations of an OpenAPI document become tools. You see what they become before anything is stored."
