@@ -103,7 +103,11 @@ export function createRunClient(shared: StormState, label: string, known: string
     await attempt(async () => {
       const stream = await server.stream(path, { body, after: lastId, onFrame: hear });
       const leave = random.chance(0.3) ? setTimeout(() => void stream.close(), random.between(5, 60)) : undefined;
-      await stream.rest().finally(() => clearTimeout(leave));
+      // A stream that is given up is closed, because its events would come a second time with those of the next one.
+      await stream.rest().finally(async () => {
+        clearTimeout(leave);
+        await stream.close();
+      });
       if (stream.response.status === 200) return;
       refusals.push(`${path} after ${lastId}: ${stream.response.status}`);
       over ||= stream.response.status === 404;
