@@ -15,8 +15,8 @@ function errnoOf(act: () => unknown): number {
 
 function withFile(room = 1000) {
   const files = createMemoryFiles(room);
-  files.layFolder("/work");
-  const file = files.open(files.root, "/work/a", { create: true });
+  files.layFolder("/folder");
+  const file = files.open(files.root, "/folder/a", { create: true });
   if (file.kind !== "file") throw new Error("no file");
   return { files, file };
 }
@@ -24,10 +24,10 @@ function withFile(room = 1000) {
 describe("files in memory", () => {
   test("`..` never leads above the root, and links are followed there", () => {
     const { files, file } = withFile();
-    files.makeLink("../../../work", files.root, "/link");
-    expect(files.find(files.root, "../../../work/a", true)).toBe(file);
+    files.makeLink("../../../folder", files.root, "/link");
+    expect(files.find(files.root, "../../../folder/a", true)).toBe(file);
     expect(files.find(files.root, "/link/a", true)).toBe(file);
-    expect(files.find(files.root, "/work/../../work/./a", true)).toBe(file);
+    expect(files.find(files.root, "/folder/../../folder/./a", true)).toBe(file);
   });
 
   test("links in a circle, missing folders and files used as folders are errors of their own", () => {
@@ -35,7 +35,7 @@ describe("files in memory", () => {
     files.makeLink("two", files.root, "/one");
     files.makeLink("one", files.root, "/two");
     const find = (path: string) => errnoOf(() => files.find(files.root, path, true));
-    expect([find("/one"), find("/none/a"), find("/work/a/b"), find("/work/a/")]).toEqual([
+    expect([find("/one"), find("/none/a"), find("/folder/a/b"), find("/folder/a/")]).toEqual([
       errno.loop,
       errno.missing,
       errno.notFolder,
@@ -49,8 +49,8 @@ describe("files in memory", () => {
     expect(errnoOf(() => files.write(file, bytes("xxx"), 8))).toBe(errno.noSpace);
     expect(errnoOf(() => files.resize(file, 1e15))).toBe(errno.noSpace);
     expect(file.size).toBe(8);
-    files.removeFile(files.root, "/work/a");
-    const other = files.open(files.root, "/work/b", { create: true });
+    files.removeFile(files.root, "/folder/a");
+    const other = files.open(files.root, "/folder/b", { create: true });
     if (other.kind === "file") files.write(other, bytes("1234567890"), 0);
     expect(other).toMatchObject({ size: 10 });
   });
@@ -58,7 +58,7 @@ describe("files in memory", () => {
   test("a program cannot create files without end, even empty ones", () => {
     const { files } = withFile();
     const create = () => {
-      for (let at = 0; at < 60_000; at++) files.open(files.root, `/work/${at}`, { create: true });
+      for (let at = 0; at < 60_000; at++) files.open(files.root, `/folder/${at}`, { create: true });
     };
     expect(errnoOf(create)).toBe(errno.noSpace);
   });
@@ -81,8 +81,8 @@ describe("files in memory", () => {
       () => files.removeFile(files.root, "/input/a"),
       () => files.open(files.root, "/input/b", { create: true }),
       () => files.makeFolder(files.root, "/input/c"),
-      () => files.rename(files.root, "/work/a", files.root, "/input/a"),
-      () => files.rename(files.root, "/input/a", files.root, "/work/b"),
+      () => files.rename(files.root, "/folder/a", files.root, "/input/a"),
+      () => files.rename(files.root, "/input/a", files.root, "/folder/b"),
       () => files.removeFile(files.root, "/library/numpy/core/x"),
       () => inner.kind === "file" && files.write(inner, bytes("x"), 0),
     ];
@@ -105,16 +105,16 @@ describe("files in memory", () => {
 
   test("a folder cannot be moved into itself, and a full one not be replaced or removed", () => {
     const { files } = withFile();
-    files.makeFolder(files.root, "/work/inner");
+    files.makeFolder(files.root, "/folder/inner");
     files.makeFolder(files.root, "/empty");
     const rename = (from: string, to: string) => errnoOf(() => files.rename(files.root, from, files.root, to));
-    expect([rename("/work", "/work/inner/x"), rename("/empty", "/work"), rename("/empty", "/work/a")]).toEqual([
+    expect([rename("/folder", "/folder/inner/x"), rename("/empty", "/folder"), rename("/empty", "/folder/a")]).toEqual([
       errno.invalid,
       errno.notEmpty,
       errno.notFolder,
     ]);
-    expect(errnoOf(() => files.removeFolder(files.root, "/work"))).toBe(errno.notEmpty);
-    files.rename(files.root, "/work/a", files.root, "/empty/b");
+    expect(errnoOf(() => files.removeFolder(files.root, "/folder"))).toBe(errno.notEmpty);
+    files.rename(files.root, "/folder/a", files.root, "/empty/b");
     expect([...(files.find(files.root, "/empty", true) as Folder).entries.keys()]).toEqual(["b"]);
   });
 });

@@ -77,7 +77,7 @@ export function createAccounts(world: World, witness: Witness, fixture: () => Fi
     lastHad.set(userId, world.now());
     // The process may die before it tells its runs.
     const listeners = grantListeners;
-    world.queue(`the consent of ${userId} is told`, () => {
+    world.queue(`the server tells its runs of the consent of ${userId}`, () => {
       for (const tell of listeners) tell({ scope: fixture().scope, oauthClientId: client.oauth_client_id, userId });
     });
   }

@@ -21,9 +21,7 @@ export function OperationDetails({ plan, operation: each }: { plan: ToolImport; 
           {operation}: {refusal.message}
         </p>
       )}
-      {edited && (
-        <Callout tone="warn">Somebody has changed the tool since it was imported. An update replaces that.</Callout>
-      )}
+      {edited && <Callout tone="warn">The tool was edited after its import. An update replaces the edit.</Callout>}
       {tool && (
         <>
           {tool.description && (
@@ -100,7 +98,7 @@ function authWords({ auth, security }: ImportedOperation, { security_schemes }: 
     .join(", ");
 }
 
-/** Fields that an update replaces, before and after. The tool is read only when somebody looks. */
+/** Fields that an update replaces, before and after. The tool is fetched once its details are open. */
 function Difference({ id, operation: { tool, changes } }: { id: string; operation: ImportedOperation }) {
   const read = useQuery(toolApi.one(useWorkspace(), id));
   if (!read.data || !tool) return <ErrorNote title="The tool cannot be shown" error={read.error} />;

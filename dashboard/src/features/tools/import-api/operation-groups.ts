@@ -28,7 +28,7 @@ export const openOperations = 50;
 
 /**
  * Operations that are chosen at first. Of a document that was imported before: its changes, except those that would
- * replace what somebody edited.
+ * replace an edit.
  */
 export function firstChoice(operations: readonly ImportedOperation[]): Set<string> {
   const isKnown = operations.some(({ tool_id }) => tool_id !== null);

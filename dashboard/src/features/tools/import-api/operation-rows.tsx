@@ -187,7 +187,7 @@ function Operation({
             </span>
           </span>
           {deprecated && <Badge>deprecated</Badge>}
-          {edited && <Badge title="Somebody has changed the tool since it was imported.">edited</Badge>}
+          {edited && <Badge title="The tool was edited after its import.">edited</Badge>}
           {notes.length > 0 && <Badge title={notes.join(" ")}>simplified</Badge>}
           {difference !== "added" && <Badge>{differenceBadges[difference]}</Badge>}
         </button>
