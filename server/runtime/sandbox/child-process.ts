@@ -21,9 +21,11 @@ const startupOutputMax = 1024;
 const grace_ms = 500;
 const watch_ms = 50;
 // Processor time in ms after which a program's priority is lowered, so that it delays neither the server nor short
-// programs; waiting does not count. If its owner runs others, it gets idle time only. An owner's only program still
-// gets a share beside other processes, because otherwise it would time out.
+// programs; waiting does not count. If its owner runs others, it gets idle time only.
 const short_ms = 250;
+// An owner's only program gets a tenth of a core beside a busy process (sched(7): each step is a factor of 1.25), so
+// that it ends within `wallClockFactor` times its timeout. At 19 it would get a seventieth, and time out.
+const longNiceness = 10;
 // Niceness steps per program that its owner already runs, applied from the start.
 const nicenessStep = 3;
 /** Maximum wall-clock time of a task timed by processor, as a multiple of its timeout. */
@@ -138,7 +140,7 @@ export function startChild({ language, jailed, python, command }: ChildOptions) 
           else if (!isLong && computed_ms - loaded_ms > short_ms) {
             isLong = true;
             if (ownerPrograms > 0) setIdlePriority(child.pid);
-            else lowerThreadPriority(child.pid, 19);
+            else lowerThreadPriority(child.pid, longNiceness);
           }
         }, watch_ms);
         send(child.stdin, newTask.order);
