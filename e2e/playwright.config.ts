@@ -9,8 +9,8 @@ export default defineConfig({
   timeout: 60_000,
   // Generous for busy machines, so that the first lost expectation fails instead of the whole test.
   expect: { timeout: 15_000 },
-  // A test waits more than it works: three share the two cores of the smallest supported machine.
-  workers: 3,
+  // Beside two suites of the server, two keep both cores of the smallest supported machine busy.
+  workers: 2,
   forbidOnly: process.env.CI === "true",
   // A failed file runs once more, alone, after all others (scripts/test-runner.ts).
   retries: 0,

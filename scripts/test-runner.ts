@@ -169,8 +169,11 @@ export function outputOf(file: string, output: string): string {
   return own.length > 0 ? own.join("\n") : output;
 }
 
-/** Runs a command in the project's folder, prints its output and returns it too. */
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(0)} s`;
+
+/** Runs a command in the project's folder, prints its output and its times, and returns the output too. */
 async function spawnTee({ command, env = {} }: Command): Promise<{ code: number; output: string }> {
+  const begun = performance.now();
   const child = Bun.spawn(command, {
     cwd: root,
     stdin: "ignore",
@@ -188,5 +191,7 @@ async function spawnTee({ command, env = {} }: Command): Promise<{ code: number;
   };
   await Promise.all([copy(child.stdout, process.stdout), copy(child.stderr, process.stderr), child.exited]);
   const signal = child.signalCode as NodeJS.Signals | null;
+  const computed_s = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+  console.log(`-- ${command.at(-1)}: ${seconds(performance.now() - begun)}, processor ${seconds(computed_s * 1000)}`);
   return { code: signal ? 128 + constants.signals[signal] : (child.exitCode ?? 1), output: parts.join("") };
 }
