@@ -56,7 +56,7 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await expect(dialog.getByLabel("Server", { exact: true })).toHaveValue(`${documents.url}/v1`);
     await expectAccessible(page, "settings of an import");
     await expectToFit(page, "settings of an import");
-    await dialog.getByLabel("Secret for token (optional)").fill("PETS_TOKEN");
+    await dialog.getByLabel("OAuth client or secret for token (optional)").fill("PETS_TOKEN");
     await dialog.getByRole("button", { name: "Show operations" }).click();
     await expect(dialog.getByLabel("Value of PETS_TOKEN")).toHaveAccessibleDescription("Enter its value.");
     await dialog.getByLabel("Value of PETS_TOKEN").fill("pets-token-1");
@@ -85,7 +85,7 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await dialog.getByRole("button", { name: "Back" }).click();
     await expect(dialog.getByLabel("Address of the document")).toHaveValue(address);
     await dialog.getByRole("button", { name: "Read document" }).click();
-    await expect(dialog.getByLabel("Secret for token (optional)")).toHaveValue("PETS_TOKEN");
+    await expect(dialog.getByLabel("OAuth client or secret for token (optional)")).toHaveValue("PETS_TOKEN");
     await dialog.getByRole("button", { name: "Show operations" }).click();
     await expect(dialog.getByRole("checkbox", { name: "Import addPhoto" })).not.toBeChecked();
     await expect(dialog.getByRole("checkbox", { name: "Import findPets" })).toBeChecked();
@@ -112,7 +112,7 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await openImport(page);
     await dialog.getByLabel("Address of the document").fill(address);
     await dialog.getByRole("button", { name: "Read document" }).click();
-    await dialog.getByLabel("Secret for token (optional)").fill("PETS_TOKEN");
+    await dialog.getByLabel("OAuth client or secret for token (optional)").fill("PETS_TOKEN");
     await dialog.getByRole("button", { name: "Show operations" }).click();
     await expect(dialog.getByRole("checkbox", { name: "Import findPets" })).toBeChecked();
     // An update would replace what a person wrote, so that is not proposed.

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { isId } from "../../domain/ids.ts";
 import { importLimits } from "../../domain/openapi-import.ts";
 import type { ImportTools, ToolImport } from "../../resources/tools/import/schema.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
@@ -50,7 +51,8 @@ function authOf(pairs: readonly string[]): NonNullable<ImportTools["auth"]> {
     pairs.map((pair) => {
       const end = pair.lastIndexOf("=");
       if (end < 1) throw usageError(`--auth takes a scheme and a secret, such as token=GITHUB_TOKEN, not "${pair}".`);
-      return [pair.slice(0, end), { secret: pair.slice(end + 1) }];
+      const [scheme, given] = [pair.slice(0, end), pair.slice(end + 1)];
+      return [scheme, isId("oauth_client", given) ? { oauth_client_id: given } : { secret: given }];
     }),
   );
 }
@@ -67,7 +69,7 @@ function linesOf({ operations, removed }: ToolImport): string[] {
       const all = [
         ...notes,
         ...(edited && outcome === "updated" ? ["It was changed by hand since it was imported."] : []),
-        ...(auth === null && outcome ? ["It needs a secret: see --auth."] : []),
+        ...(auth === null && outcome ? ["It needs a secret or an OAuth client: see --auth."] : []),
       ];
       return [oneLine(head), ...all.map((note) => `    ${oneLine(note)}`)];
     }),

@@ -10,6 +10,14 @@ export type Auth = NonNullable<ImportTools["auth"]>;
 interface AuthValues {
   headers: Record<string, string>;
   query: Record<string, string>;
+  /** The OAuth client whose token is sent. */
+  oauth_client_id?: string;
+}
+
+/** Facts of the project. */
+interface Known {
+  hasSecret(name: string): boolean;
+  hasOAuthClient(id: string): boolean;
 }
 
 /** Returns the content that the secret of a scheme needs, in words; null if the scheme takes no secret. */
@@ -21,22 +29,44 @@ export function secretHolds({ type }: Pick<PlannedScheme, "type">): string | nul
   return null;
 }
 
-/** Throws for schemes that the document does not have, and secrets that the project does not have. */
-export function checkAuth(auth: Auth, schemes: readonly PlannedScheme[], hasSecret: (name: string) => boolean): void {
+/** True for schemes whose access tokens an OAuth client can get. */
+export const takesOAuthClient = ({ type }: Pick<PlannedScheme, "type">): boolean =>
+  type === "bearer" || type === "oauth2" || type === "openid_connect";
+
+/** Throws for schemes that the document does not have, and for secrets and clients that the project does not have. */
+export function checkAuth(auth: Auth, schemes: readonly PlannedScheme[], known: Known): void {
   throwIfInvalid(
-    Object.entries(auth).flatMap(([name, { secret }]): Fault[] => {
+    Object.entries(auth).flatMap(([name, { secret, oauth_client_id }]): Fault[] => {
       const scheme = schemes.find((each) => each.name === name);
       if (!scheme) return [fault(`auth.${name}`, "The document has no security scheme of this name.")];
       if (secretHolds(scheme) === null) return [fault(`auth.${name}`, "Schemes of this type are not supported.")];
-      return hasSecret(secret) ? [] : [fault(`auth.${name}.secret`, `There is no secret ${secret}.`)];
+      if ((secret === undefined) === (oauth_client_id === undefined))
+        return [fault(`auth.${name}`, "Give the secret, or the OAuth client.", "required")];
+      if (secret !== undefined)
+        return known.hasSecret(secret) ? [] : [fault(`auth.${name}.secret`, `There is no secret ${secret}.`)];
+      if (!takesOAuthClient(scheme))
+        return [fault(`auth.${name}.oauth_client_id`, "This scheme takes no access tokens: give a secret.")];
+      return known.hasOAuthClient(oauth_client_id ?? "")
+        ? []
+        : [fault(`auth.${name}.oauth_client_id`, `There is no OAuth client ${oauth_client_id}.`)];
     }),
   );
 }
 
-/** Returns the first alternative whose secrets are all given; null if there is none. An empty one needs no secret. */
-export function alternativeOf(security: readonly string[][], auth: Auth): string[] | null {
+/**
+ * Returns the first alternative for whose schemes everything is given; null if there is none. An empty one needs
+ * nothing. Two schemes that both set the header Authorization cannot be sent together.
+ */
+export function alternativeOf(
+  security: readonly string[][],
+  schemes: readonly PlannedScheme[],
+  auth: Auth,
+): string[] | null {
   if (security.length === 0) return [];
-  const given = security.filter((names) => names.every((name) => ownValue(auth, name) !== undefined));
+  const setsAuthorization = (name: string) => schemes.find((each) => each.name === name)?.type !== "api_key";
+  const given = security.filter(
+    (names) => names.every((name) => ownValue(auth, name) !== undefined) && names.filter(setsAuthorization).length < 2,
+  );
   return given.find((names) => names.length > 0) ?? given[0] ?? null;
 }
 
@@ -45,7 +75,8 @@ export function valuesOf(names: readonly string[], schemes: readonly PlannedSche
   const values: AuthValues = { headers: {}, query: {} };
   for (const name of names) {
     const scheme = schemes.find((each) => each.name === name);
-    const secret = ownValue(auth, name)?.secret;
+    const { secret, oauth_client_id } = ownValue(auth, name) ?? {};
+    if (oauth_client_id !== undefined) values.oauth_client_id = oauth_client_id;
     if (!scheme || secret === undefined) continue;
     const reference = `{{secret.${secret}}}`;
     const { type, in: place, parameter } = scheme;

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { newId } from "../../../domain/ids.ts";
 import { testApp } from "../../../testing/test-app.ts";
 
 const seen: { method: string; url: string; headers: Record<string, string>; body: string }[] = [];
@@ -193,6 +194,54 @@ test("an operation whose path changed keeps its tool by its operationId", async 
   expect(answer.counts).toMatchObject({ removed: 0, created: 0, updated: 1 });
 });
 
+test("tools of a scheme with access tokens name the OAuth client, also if they sent a secret before", async () => {
+  await using at = await start();
+  await at.client.put("/v1/secrets/TOKEN", { value: "a-token" });
+  const created = await at.client.post("/v1/oauth_clients", {
+    name: "Pets",
+    grant: "client_credentials",
+    token_endpoint: `${api}/token`,
+    client_id: "runnel",
+    client_secret: "secret",
+  });
+  const oauth_client_id = created.body.id;
+  const document = JSON.stringify(
+    pets({ "/mine": { get: { operationId: "findMine", security: [{ oauth: ["read"] }, { token: [] }] } } }),
+  );
+  const by = (auth: object) => at.import({ document, auth });
+  const toolOf = async (answer: Awaited<ReturnType<typeof by>>) =>
+    (await at.client.get(`/v1/tools/${of(answer, "GET /mine").tool_id}`)).body;
+
+  expect(await toolOf(await by({ token: { secret: "TOKEN" } }))).toMatchObject({
+    auth: null,
+    headers: { Authorization: "********" },
+  });
+  const answer = await by({ oauth: { oauth_client_id } });
+  expect(of(answer, "GET /mine")).toMatchObject({ outcome: "updated", changes: ["headers", "auth"], auth: ["oauth"] });
+  expect(await toolOf(answer)).toMatchObject({ auth: { type: "oauth", oauth_client_id }, headers: {} });
+  expect(answer.security_schemes).toContainEqual(
+    expect.objectContaining({ name: "oauth", oauth_client_id, secret: null, takes_oauth_client: true }),
+  );
+  expect(of(await by({ oauth: { oauth_client_id } }), "GET /mine")).toMatchObject({
+    outcome: "unchanged",
+    changes: [],
+  });
+  // Without any choice the tool keeps its client.
+  expect(of(await by({}), "GET /mine")).toMatchObject({ outcome: "unchanged", auth: null });
+  const back = await by({ token: { secret: "TOKEN" } });
+  expect(of(back, "GET /mine")).toMatchObject({ outcome: "updated", changes: ["headers", "auth"] });
+  expect(await toolOf(back)).toMatchObject({ auth: null, headers: { Authorization: "********" } });
+});
+
+test("two schemes that both set the header Authorization are never sent together", async () => {
+  await using at = await start();
+  for (const name of ["A", "B"]) await at.client.put(`/v1/secrets/${name}`, { value: `value-of-${name}` });
+  const both = { get: { security: [{ token: [], login: [] }] } };
+  const auth = { token: { secret: "A" }, login: { secret: "B" } };
+  const answer = await at.import({ document: JSON.stringify(pets({ "/both": both })), auth });
+  expect(of(answer, "GET /both")).toMatchObject({ outcome: "created", auth: null });
+});
+
 test("each scheme of the document needs a secret, which is sent as the scheme says", async () => {
   await using at = await start();
   for (const name of ["A", "B", "C", "D"]) await at.client.put(`/v1/secrets/${name}`, { value: `value-of-${name}` });
@@ -251,6 +300,17 @@ test.each<[string, object, string]>([
   ["no OpenAPI document", { document: "{}" }, "document"],
   ["an unknown operation", { document: JSON.stringify(pets(both)), operations: ["nope"] }, "operations[0]"],
   ["an unknown scheme", { document: JSON.stringify(pets(both)), auth: { nope: { secret: "A" } } }, "auth.nope"],
+  ["a scheme with neither secret nor client", { document: JSON.stringify(pets(both)), auth: { key: {} } }, "auth.key"],
+  [
+    "an OAuth client for a key",
+    { document: JSON.stringify(pets(both)), auth: { key: { oauth_client_id: newId("oauth_client") } } },
+    "auth.key.oauth_client_id",
+  ],
+  [
+    "an unknown OAuth client",
+    { document: JSON.stringify(pets(both)), auth: { oauth: { oauth_client_id: newId("oauth_client") } } },
+    "auth.oauth.oauth_client_id",
+  ],
   ["an unknown secret", { document: JSON.stringify(pets(both)), auth: { key: { secret: "A" } } }, "auth.key.secret"],
   ["a server that is no address", { document: JSON.stringify(pets(both)), server: "api.example.com" }, "server"],
   ["a server with a login", { document: JSON.stringify(pets(both)), server: "https://a:b@example.com" }, "server"],

@@ -11,6 +11,7 @@ import {
 import { type Environment, nameOf, type Scope } from "../../../domain/scope.ts";
 import type { Viewer } from "../../../http/auth.ts";
 import { fault, invalid, throwIfInvalid } from "../../../http/errors.ts";
+import { ownValue } from "../../../lib/collections.ts";
 import { createYielder } from "../../../lib/cooperative-yield.ts";
 import type { Egress } from "../../../lib/egress.ts";
 import { EgressError } from "../../../lib/egress.ts";
@@ -21,7 +22,15 @@ import type { Author } from "../../../storage/db/audit.ts";
 import { definitionOf } from "../row.ts";
 import { CreateTool } from "../schema.ts";
 import type { ToolChange, ToolStore } from "../store.ts";
-import { type Auth, alternativeOf, checkAuth, secretHolds, suggestedSecret, valuesOf } from "./auth.ts";
+import {
+  type Auth,
+  alternativeOf,
+  checkAuth,
+  secretHolds,
+  suggestedSecret,
+  takesOAuthClient,
+  valuesOf,
+} from "./auth.ts";
 import { differencesOf, hashOf, type ImportedRow, importedRows, matchRows } from "./differences.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { ImportedOperation, ImportTools, ToolImport } from "./schema.ts";
@@ -31,6 +40,7 @@ interface ImportOptions {
   reader: Pick<OpenApiReader, "read">;
   egress: (environment: Environment) => Egress;
   hasSecret(scope: Scope, name: string): boolean;
+  hasOAuthClient(scope: Scope, id: string): boolean;
 }
 
 /** Schemas and mappings of an answer, in UTF-16 code units. */
@@ -55,7 +65,7 @@ interface Entry {
 }
 
 /** Imports the operations of OpenAPI documents as HTTP tools. */
-export function createToolImport({ tools, reader, egress, hasSecret }: ImportOptions) {
+export function createToolImport({ tools, reader, egress, hasSecret, hasOAuthClient }: ImportOptions) {
   async function contentOf(scope: Scope, { url, document }: ImportTools, signal: AbortSignal): Promise<Uint8Array> {
     if ((url === undefined) === (document === undefined))
       throw invalid(url === undefined ? "document" : "url", "Give the document, or its address.", "required");
@@ -113,7 +123,10 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
     const source = order.source ?? order.url ?? (document.title || "openapi");
     const hash = sha256(bytes);
     const isChosen = chosenOf(operations, order.operations);
-    checkAuth(auth, document.security_schemes, (name) => hasSecret(scope, name));
+    checkAuth(auth, document.security_schemes, {
+      hasSecret: (name) => hasSecret(scope, name),
+      hasOAuthClient: (id) => hasOAuthClient(scope, id),
+    });
     const refused = await refusedOrigins(scope, operations);
 
     const rest = createYielder();
@@ -127,7 +140,7 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
       await rest();
       const existing = matched.get(planned);
       const { tool } = planned;
-      const names = alternativeOf(planned.security, auth);
+      const names = alternativeOf(planned.security, document.security_schemes, auth);
       const entry: Entry = {
         planned,
         existing,
@@ -146,15 +159,17 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
     function decide(entry: Entry, tool: PlannedTool, names: readonly string[]): void {
       const { existing, planned } = entry;
       const { operation, operation_id } = planned;
-      const values = valuesOf(names, document.security_schemes, auth);
+      const { oauth_client_id, ...values } = valuesOf(names, document.security_schemes, auth);
+      const token = oauth_client_id === undefined ? null : { type: "oauth" as const, oauth_client_id };
       const openapi = { source, sha256: hash, operation, operation_id, fields_sha256: hashOf(tool) };
       const { name, ...fields } = tool;
       if (!existing) {
-        entry.change = { create: { ...fields, name, type: "http", ...values }, openapi };
+        entry.change = { create: { ...fields, name, type: "http", ...values, ...(token && { auth: token }) }, openapi };
         return;
       }
-      const isMoved = originOf(definitionOf(existing.row).http?.url ?? "") !== originOf(tool.url);
-      const differing = tools.valuesDiffer(existing.row, values, isMoved);
+      const before = definitionOf(existing.row).http;
+      const isMoved = originOf(before?.url ?? "") !== originOf(tool.url);
+      const differing = tools.valuesDiffer(existing.row, { ...values, auth: token }, isMoved);
       const { changes, edited } = differencesOf(existing, tool);
       entry.edited = edited;
       entry.changes = [...changes, ...differing.names];
@@ -272,7 +287,9 @@ function shownOperations(entries: readonly Entry[], idOf: (entry: Entry) => stri
 
 const shownScheme = (scheme: PlannedScheme, auth: Auth, title: string): ToolImport["security_schemes"][number] => ({
   ...scheme,
-  secret: (Object.hasOwn(auth, scheme.name) && auth[scheme.name]?.secret) || null,
+  secret: ownValue(auth, scheme.name)?.secret ?? null,
+  oauth_client_id: ownValue(auth, scheme.name)?.oauth_client_id ?? null,
+  takes_oauth_client: takesOAuthClient(scheme),
   secret_holds: secretHolds(scheme),
   suggested_secret: suggestedSecret(title, scheme.name),
 });

@@ -3,6 +3,7 @@ import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import { objectOf } from "../../../domain/api-types/fields.ts";
 import { envelope } from "../../../domain/api-types/schema.ts";
 import { importLimits, refusalCodes, schemeTypes } from "../../../domain/openapi-import.ts";
+import { idOf } from "../../../http/schemas.ts";
 import * as t from "../../../lib/schema.ts";
 import { addressField } from "../types/fields.ts";
 import { shownMapping } from "../types/http-mapping.ts";
@@ -30,15 +31,22 @@ export const ImportTools = t.partial({
     addressField,
   ),
   auth: t.about(
-    "The secrets to send, by the name of the document's security scheme.",
+    "The secret or the OAuth client of each of the document's security schemes, by the scheme's name.",
     t.named(
       "ToolImportAuth",
       Type.Record(
         Type.String({ pattern: "^[\\s\\S]{1,128}$" }),
         t.named(
-          "ToolImportSecret",
+          "ToolImportCredential",
           t.closedObject({
-            secret: t.about("The name of the secret.", Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" })),
+            secret: t.about(
+              "The name of the secret. Give this or `oauth_client_id`.",
+              Type.Optional(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" })),
+            ),
+            oauth_client_id: t.about(
+              "The OAuth client whose tokens are sent, of a scheme that takes access tokens.",
+              Type.Optional(idOf("oauth_client")),
+            ),
           }),
         ),
         { maxProperties: 50, additionalProperties: false },
@@ -107,7 +115,7 @@ const ImportedOperation = t.named(
       t.list(t.list(t.text)),
     ),
     auth: t.about(
-      "The schemes whose secrets the tool sends; null if it needs some and none are given.",
+      "The schemes whose secrets or tokens the tool sends; null if it needs some and none are given.",
       t.orNull(t.list(t.text)),
     ),
   }),
@@ -165,6 +173,8 @@ export const ToolImport = t.named(
             parameter: t.about("The name under which the key is sent, of `api_key`; else null.", t.orNull(t.text)),
             description: t.about("What the document says about it.", t.text),
             secret: t.about("The secret that is given for it; null if there is none.", t.orNull(t.text)),
+            oauth_client_id: t.about("The OAuth client that is given for it; null if there is none.", t.orNull(t.text)),
+            takes_oauth_client: t.about("Whether it takes access tokens, which an OAuth client can get.", t.boolean),
             secret_holds: t.about(
               "What the secret has to hold; null if the scheme is not supported.",
               t.orNull(t.text),
