@@ -19,7 +19,7 @@ export function toolsCommand(): Command {
     .addOption(
       option(
         "--auth <pairs...>",
-        "a security scheme of the document and the secret to send for it: token=GITHUB_TOKEN",
+        "a security scheme of the document, and the secret or the OAuth client for it: token=GITHUB_TOKEN, login=oac_…",
         {
           env: "RUNNEL_IMPORT_AUTH",
         },

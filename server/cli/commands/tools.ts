@@ -50,7 +50,10 @@ function authOf(pairs: readonly string[]): NonNullable<ImportTools["auth"]> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const end = pair.lastIndexOf("=");
-      if (end < 1) throw usageError(`--auth takes a scheme and a secret, such as token=GITHUB_TOKEN, not "${pair}".`);
+      if (end < 1)
+        throw usageError(
+          `--auth takes a scheme and a secret, or an OAuth client's id, such as token=GITHUB_TOKEN, not "${pair}".`,
+        );
       const [scheme, given] = [pair.slice(0, end), pair.slice(end + 1)];
       return [scheme, isId("oauth_client", given) ? { oauth_client_id: given } : { secret: given }];
     }),
@@ -85,13 +88,17 @@ function summaryOf({ counts, dry_run, operations, security_schemes }: ToolImport
     ? `${created} to create, ${updated} to update, ${unchanged} unchanged, ${refused} refused. Nothing was changed.`
     : `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused.`;
   const missing = security_schemes.filter(
-    ({ name, secret, secret_holds }) =>
+    ({ name, secret, oauth_client_id, secret_holds }) =>
       secret === null &&
+      oauth_client_id === null &&
       secret_holds !== null &&
       operations.some(({ auth, security }) => auth === null && security.flat().includes(name)),
   );
-  const hints = missing.map(({ name, secret_holds, suggested_secret }) =>
-    oneLine(`For calls that need ${name}: --auth ${name}=${suggested_secret}. The secret holds: ${secret_holds}`),
+  const hints = missing.map(({ name, secret_holds, suggested_secret, takes_oauth_client }) =>
+    oneLine(
+      `For calls that need ${name}: --auth ${name}=${suggested_secret}. The secret holds: ${secret_holds}` +
+        (takes_oauth_client ? ` Or an OAuth client, which gets tokens: --auth ${name}=oac_…` : ""),
+    ),
   );
   return [sum, ...hints].join("\n");
 }

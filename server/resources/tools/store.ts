@@ -378,8 +378,10 @@ export function createToolStore(options: ToolStoreOptions) {
     const parts = ["headers", "query"] as const;
     const stored = openToolSecrets(seal, row, row.id, row.sealed);
     const before = definitionOf(row).http?.oauth_client_id;
-    // The header Authorization has a value of the tool, or the client's token.
-    const isReplaced = (name: string) => auth !== null && isAuthorization(name);
+    // The header Authorization has a value of the tool, or the client's token; a header has one spelling.
+    const isReplaced = (name: string) =>
+      (auth !== null && isAuthorization(name)) ||
+      Object.keys(given.headers).some((other) => other !== name && other.toLowerCase() === name.toLowerCase());
     const kept = {
       headers: Object.keys(stored.headers).filter((name) => !isReplaced(name)),
       query: Object.keys(stored.query ?? {}),

@@ -55,7 +55,7 @@ export function checkAuth(auth: Auth, schemes: readonly PlannedScheme[], known: 
 
 /**
  * Returns the first alternative for whose schemes everything is given; null if there is none. An empty one needs
- * nothing. Two schemes that both set the header Authorization cannot be sent together.
+ * nothing. Two schemes that set the same header or parameter cannot be sent together.
  */
 export function alternativeOf(
   security: readonly string[][],
@@ -63,11 +63,19 @@ export function alternativeOf(
   auth: Auth,
 ): string[] | null {
   if (security.length === 0) return [];
-  const setsAuthorization = (name: string) => schemes.find((each) => each.name === name)?.type !== "api_key";
+  const placeIn = (name: string) => placeOf(schemes.find((each) => each.name === name));
   const given = security.filter(
-    (names) => names.every((name) => ownValue(auth, name) !== undefined) && names.filter(setsAuthorization).length < 2,
+    (names) =>
+      names.every((name) => ownValue(auth, name) !== undefined) && new Set(names.map(placeIn)).size === names.length,
   );
   return given.find((names) => names.length > 0) ?? given[0] ?? null;
+}
+
+/** Where a scheme's value is sent. */
+function placeOf(scheme: PlannedScheme | undefined): string {
+  if (scheme?.type !== "api_key") return "header authorization";
+  const { in: place, parameter } = scheme;
+  return `${place} ${place === "header" ? parameter?.toLowerCase() : parameter}`;
 }
 
 /** Returns what a call sends for these schemes. */

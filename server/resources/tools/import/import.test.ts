@@ -30,6 +30,7 @@ const pets = (paths: object, others: object = {}) => ({
       token: { type: "http", scheme: "bearer" },
       login: { type: "http", scheme: "basic" },
       seat: { type: "apiKey", in: "cookie", name: "seat" },
+      header: { type: "apiKey", in: "header", name: "authorization" },
       oauth: { type: "oauth2", flows: {} },
     },
   },
@@ -233,13 +234,29 @@ test("tools of a scheme with access tokens name the OAuth client, also if they s
   expect(await toolOf(back)).toMatchObject({ auth: null, headers: { Authorization: "********" } });
 });
 
-test("two schemes that both set the header Authorization are never sent together", async () => {
+test.each([["login"], ["header"]])(
+  "two schemes that both set the header Authorization are never sent together: token and %s",
+  async (other) => {
+    await using at = await start();
+    for (const name of ["A", "B"]) await at.client.put(`/v1/secrets/${name}`, { value: `value-of-${name}` });
+    const both = { get: { security: [{ token: [], [other]: [] }] } };
+    const auth = { token: { secret: "A" }, [other]: { secret: "B" } };
+    const answer = await at.import({ document: JSON.stringify(pets({ "/both": both })), auth });
+    expect(of(answer, "GET /both")).toMatchObject({ outcome: "created", auth: null });
+  },
+);
+
+test("a tool whose scheme becomes another one sends the header Authorization once", async () => {
   await using at = await start();
   for (const name of ["A", "B"]) await at.client.put(`/v1/secrets/${name}`, { value: `value-of-${name}` });
-  const both = { get: { security: [{ token: [], login: [] }] } };
-  const auth = { token: { secret: "A" }, login: { secret: "B" } };
-  const answer = await at.import({ document: JSON.stringify(pets({ "/both": both })), auth });
-  expect(of(answer, "GET /both")).toMatchObject({ outcome: "created", auth: null });
+  const document = JSON.stringify(pets({ "/mine": { get: { security: [{ token: [] }, { header: [] }] } } }));
+  await at.import({ document, auth: { token: { secret: "A" } } });
+  const again = await at.import({ document, auth: { header: { secret: "B" } } });
+  const { tool_id: id, changes } = of(again, "GET /mine");
+  expect(changes).toEqual(["headers"] as never);
+  expect((await at.client.get(`/v1/tools/${id}`)).body.headers).toEqual({ authorization: "********" });
+  await at.client.post(`/v1/tools/${id}/test`, { arguments: {} });
+  expect(seen.at(-1)!.headers.authorization).toBe("value-of-B");
 });
 
 test("each scheme of the document needs a secret, which is sent as the scheme says", async () => {
