@@ -8,6 +8,8 @@ import { oneLine, print } from "./print.ts";
 
 export interface ImportFlags extends ClientFlags {
   operations?: string[];
+  tags?: string[];
+  sha256?: string;
   dryRun?: boolean;
   server?: string;
   auth?: string[];
@@ -17,13 +19,15 @@ export interface ImportFlags extends ClientFlags {
 
 /** Imports a document. Prints a line for each operation that is chosen, and one for each tool that lost its own. */
 export async function importTools(document: string, { dryRun = false, ...flags }: ImportFlags): Promise<void> {
-  const { operations, server, prefix, source } = flags;
+  const { operations, tags, server, prefix, source, sha256 } = flags;
   const body: ImportTools = {
     ...(/^https?:\/\//i.test(document) ? { url: document } : { document: readText(document) }),
     ...(operations && { operations }),
+    ...(tags && { tags }),
     ...(server !== undefined && { server }),
     ...(prefix !== undefined && { prefix }),
     ...(source !== undefined && { source }),
+    ...(sha256 !== undefined && { sha256 }),
     ...(flags.auth && { auth: authOf(flags.auth) }),
     dry_run: dryRun,
   };
@@ -80,7 +84,7 @@ function linesOf({ operations, removed }: ToolImport): string[] {
   ];
 }
 
-function summaryOf({ counts, dry_run, operations, security_schemes }: ToolImport): string {
+function summaryOf({ counts, dry_run, operations, security_schemes, sha256 }: ToolImport): string {
   const { created, updated } = counts;
   const refused = operations.filter(({ chosen, refusal }) => chosen && refusal !== null).length;
   const unchanged = operations.filter(({ outcome }) => outcome === "unchanged").length;
@@ -100,5 +104,13 @@ function summaryOf({ counts, dry_run, operations, security_schemes }: ToolImport
         (takes_oauth_client ? ` Or an OAuth client, which gets tokens: --auth ${name}=oac_…` : ""),
     ),
   );
-  return [sum, ...hints].join("\n");
+  const isTooMany = created + updated > importLimits.tools;
+  return [
+    sum,
+    ...(isTooMany
+      ? [`An import takes at most ${importLimits.tools} of them: import them in parts, by --tags or --operations.`]
+      : []),
+    ...(dry_run ? [`To import exactly this document: --sha256 ${sha256}`] : []),
+    ...hints,
+  ].join("\n");
 }

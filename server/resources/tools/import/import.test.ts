@@ -311,11 +311,61 @@ test("a document is fetched through the guard, and its servers may be relative t
     expect((await at.import({ url })).error).toMatchObject({ code: "url_not_allowed", param: "url" });
 });
 
+test("an import is bound to the document of its preview: one that has changed since is refused, and nothing is stored", async () => {
+  await using at = await start();
+  const serve = (paths: object) => documents.set("/bound.json", () => Response.json(pets(paths)));
+  serve(both);
+  const url = `${api}/bound.json`;
+  const plan = await at.import({ url, dry_run: true });
+  serve({ ...both, "/wipe": { delete: {} } });
+  const bound = { url, sha256: plan.sha256 };
+  const refused = await at.client.post("/v1/tools/import", bound);
+  expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
+    409,
+    "document_changed",
+    "sha256",
+  ]);
+  expect((await at.import({ ...bound, dry_run: true })).error.code).toBe("document_changed");
+  expect((await at.client.get("/v1/tools")).body.data).toEqual([]);
+  const again = await at.import({ url, dry_run: true });
+  expect(refused.body.error.details).toEqual({ sha256: again.sha256 });
+  expect((await at.import({ url, sha256: again.sha256 })).counts).toMatchObject({ created: 3 });
+  const document = JSON.stringify(pets(both));
+  const { sha256 } = await at.import({ document, dry_run: true });
+  expect((await at.import({ document: `${document} `, sha256 })).error.code).toBe("document_changed");
+  expect((await at.import({ document, sha256: sha256.toUpperCase() })).error).toMatchObject({ param: "sha256" });
+});
+
+test("a document of more than 500 operations is imported in parts by its tags, and no part takes away an earlier one's", async () => {
+  await using at = await start();
+  const tagged = (tag: string, count: number) =>
+    Array.from({ length: count }, (_, index) => [`/${tag}/${index}`, { get: { tags: [tag] } }]);
+  const paths = Object.fromEntries([...tagged("repos", 450), ...tagged("actions", 100), ...tagged("orgs", 3)]);
+  const document = JSON.stringify(pets({ ...paths, "/plain": { get: {} } }));
+  const { error } = await at.import({ document });
+  expect(error).toMatchObject({ code: "validation_failed", param: "operations" });
+  expect(error.message).toContain("at most 500 operations that change something, and these are 554");
+  expect(error.message).toContain('Tags of these: "repos" (450), "actions" (100), "orgs" (3).');
+  const both = await at.import({ document, tags: ["repos", "actions"] });
+  expect(both.error).toMatchObject({ param: "tags", message: expect.stringContaining("these are 550") });
+  expect((await at.client.get("/v1/tools")).body.data).toEqual([]);
+
+  expect((await at.import({ document, tags: ["repos"] })).counts).toMatchObject({ created: 450, added: 554 });
+  const second = { document, tags: ["actions"], operations: ["GET /plain"] };
+  const plan = await at.import({ ...second, dry_run: true });
+  expect(plan.counts).toMatchObject({ added: 104, unchanged: 450, removed: 0, created: 101 });
+  expect(plan.removed).toEqual([]);
+  expect((await at.import(second)).counts).toMatchObject({ created: 101, removed: 0 });
+  // The tools that are there already are no part of the limit.
+  expect((await at.import({ document })).counts).toMatchObject({ created: 3, updated: 0, unchanged: 551, removed: 0 });
+});
+
 test.each<[string, object, string]>([
   ["neither document nor address", {}, "document"],
   ["both", { url: `${api}/x`, document: "{}" }, "url"],
   ["no OpenAPI document", { document: "{}" }, "document"],
   ["an unknown operation", { document: JSON.stringify(pets(both)), operations: ["nope"] }, "operations[0]"],
+  ["an unknown tag", { document: JSON.stringify(pets(both)), tags: ["nope"] }, "tags[0]"],
   ["an unknown scheme", { document: JSON.stringify(pets(both)), auth: { nope: { secret: "A" } } }, "auth.nope"],
   ["a scheme with neither secret nor client", { document: JSON.stringify(pets(both)), auth: { key: {} } }, "auth.key"],
   [
@@ -363,6 +413,29 @@ test("tools keep their secrets to themselves where the document moves to another
   };
   expect((await at.import(moved)).error).toMatchObject({ param: "query", code: "validation_failed" });
   expect((await at.import({ ...moved, auth })).counts).toMatchObject({ updated: 1 });
+});
+
+test("a tool whose server moves needs its OAuth client again, whose tokens were meant for the old one", async () => {
+  await using at = await start();
+  const client = await at.client.post("/v1/oauth_clients", {
+    name: "Pets",
+    grant: "client_credentials",
+    token_endpoint: `${api}/token`,
+    client_id: "runnel",
+    client_secret: "secret",
+  });
+  const auth = { oauth: { oauth_client_id: client.body.id } };
+  const document = JSON.stringify(pets({ "/mine": { get: { security: [{ oauth: [] }] } } }));
+  await at.import({ document, auth });
+  const moved = { document, server: api.replace("127.0.0.1", "localhost") };
+  expect((await at.import(moved)).error).toMatchObject({ param: "auth", code: "validation_failed" });
+  const answer = await at.import({ ...moved, auth });
+  expect(answer.counts).toMatchObject({ updated: 1 });
+  const { tool_id: id } = of(answer, "GET /mine");
+  expect((await at.client.get(`/v1/tools/${id}`)).body).toMatchObject({
+    url: `${moved.server}/mine`,
+    auth: { type: "oauth", ...auth.oauth },
+  });
 });
 
 test("another project neither sees nor changes the tools of an import", async () => {

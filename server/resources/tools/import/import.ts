@@ -10,7 +10,7 @@ import {
 } from "../../../domain/openapi-import.ts";
 import { type Environment, nameOf, type Scope } from "../../../domain/scope.ts";
 import type { Viewer } from "../../../http/auth.ts";
-import { fault, invalid, throwIfInvalid } from "../../../http/errors.ts";
+import { invalid } from "../../../http/errors.ts";
 import { ownValue } from "../../../lib/collections.ts";
 import { createYielder } from "../../../lib/cooperative-yield.ts";
 import type { Egress } from "../../../lib/egress.ts";
@@ -31,6 +31,7 @@ import {
   takesOAuthClient,
   valuesOf,
 } from "./auth.ts";
+import { chosenOperations, tooManyOperations } from "./choose-operations.ts";
 import { differencesOf, hashOf, type ImportedRow, importedRows, matchRows } from "./differences.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { ImportedOperation, ImportTools, ToolImport } from "./schema.ts";
@@ -119,10 +120,19 @@ export function createToolImport({ tools, reader, egress, hasSecret, hasOAuthCli
   ): Promise<ToolImport> {
     const { dry_run = false, auth = {} } = order;
     const bytes = await contentOf(scope, order, signal);
+    const hash = sha256(bytes);
+    if (order.sha256 !== undefined && order.sha256 !== hash)
+      throw new AppError(
+        "document_changed",
+        "The document has changed since its hash was taken. Nothing was imported.",
+        {
+          param: "sha256",
+          details: { sha256: hash },
+        },
+      );
     const { document, operations } = await read(scope, bytes, order, signal);
     const source = order.source ?? order.url ?? (document.title || "openapi");
-    const hash = sha256(bytes);
-    const isChosen = chosenOf(operations, order.operations);
+    const isChosen = chosenOperations(operations, order);
     checkAuth(auth, document.security_schemes, {
       hasSecret: (name) => hasSecret(scope, name),
       hasOAuthClient: (id) => hasOAuthClient(scope, id),
@@ -179,7 +189,10 @@ export function createToolImport({ tools, reader, egress, hasSecret, hasOAuthCli
 
     const chosen = entries.filter((each) => each.isChosen && each.change !== null);
     if (!dry_run && chosen.length > importLimits.tools)
-      throw invalid("operations", `Choose at most ${importLimits.tools} operations: these are ${chosen.length}.`);
+      throw tooManyOperations(
+        order,
+        chosen.map(({ planned }) => planned),
+      );
     const ids = await tools.applyAll(
       scope,
       chosen.flatMap(({ change }) => (change ? [change] : [])),
@@ -208,27 +221,6 @@ export function createToolImport({ tools, reader, egress, hasSecret, hasOAuthCli
 }
 
 const originOf = (url: string): string => URL.parse(url)?.origin ?? url;
-
-/** Returns which operations are chosen. Throws for names that the document does not have, or has several times. */
-function chosenOf(
-  operations: readonly PlannedOperation[],
-  names: readonly string[] | undefined,
-): (operation: PlannedOperation) => boolean {
-  if (!names) return () => true;
-  const byName = Map.groupBy(operations, ({ operation }) => operation);
-  const byId = Map.groupBy(operations, ({ operation_id }) => operation_id);
-  const chosen = new Set<PlannedOperation>();
-  const faults = names.flatMap((name, index) => {
-    const found = byName.get(name) ?? byId.get(name) ?? [];
-    if (found.length === 1 && found[0]) chosen.add(found[0]);
-    if (found.length === 0) return [fault(`operations[${index}]`, "The document has no such operation.")];
-    return found.length === 1
-      ? []
-      : [fault(`operations[${index}]`, "Several operations have this id: name them by method and path.")];
-  });
-  throwIfInvalid(faults.slice(0, 20));
-  return (operation) => chosen.has(operation);
-}
 
 function refusalOf(
   { tool }: PlannedOperation,

@@ -23,8 +23,12 @@ export const ImportTools = t.partial({
     Type.String({ minLength: 1, maxLength: 2048 }),
   ),
   operations: t.about(
-    "The operations to import: method and path, such as `GET /pets/{id}`, or the `operationId`. Default: all.",
+    `The operations to import: method and path, such as \`GET /pets/{id}\`, or the \`operationId\`; at most ${importLimits.tools} that change something. Default: all, or those of \`tags\`.`,
     Type.Array(Type.String({ minLength: 1, maxLength: 1100 }), { minItems: 1, maxItems: importLimits.operations }),
+  ),
+  tags: t.about(
+    "Tags of the document whose operations are imported, in addition to `operations`.",
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: importLimits.operations }),
   ),
   server: t.about(
     "The address of the API. Default: the first server of the document, with the defaults of its variables.",
@@ -54,6 +58,10 @@ export const ImportTools = t.partial({
     ),
   ),
   prefix: t.about("A text before the name of each new tool.", Type.String({ pattern: "^[A-Za-z0-9_-]{0,32}$" })),
+  sha256: t.about(
+    "The hash that a `dry_run` answered. If the document is another one by now, nothing is imported: 409 `document_changed`.",
+    Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  ),
   dry_run: t.about("Whether to say what the import would do, without storing anything.", Type.Boolean()),
 });
 export type ImportTools = Static<typeof ImportTools>;
