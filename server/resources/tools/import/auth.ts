@@ -21,9 +21,12 @@ interface Known {
 }
 
 /** Returns the content that the secret of a scheme needs, in words; null if the scheme takes no secret. */
-export function secretHolds({ type }: Pick<PlannedScheme, "type">): string | null {
+export function secretHolds({ type, parameter }: Pick<PlannedScheme, "type" | "parameter">): string | null {
   if (type === "bearer") return "The token.";
   if (type === "basic") return "The Base64 of user:password.";
+  // Documents of Swagger 2.0 know no bearer tokens, and call them so.
+  if (type === "api_key" && parameter?.toLowerCase() === "authorization")
+    return "The whole header, such as Bearer and the token.";
   if (type === "api_key") return "The key.";
   if (type === "oauth2" || type === "openid_connect") return "An access token.";
   return null;

@@ -275,6 +275,9 @@ test("each scheme of the document needs a secret, which is sent as the scheme sa
       suggested_secret: "PETS_LOGIN",
     }),
   );
+  expect(answer.security_schemes).toContainEqual(
+    expect.objectContaining({ name: "header", secret_holds: "The whole header, such as Bearer and the token." }),
+  );
   const sent = [];
   for (const name of ["token", "login", "oauth"]) {
     await at.client.post(`/v1/tools/${of(answer, `GET /${name}`).tool_id}/test`, { arguments: {} });

@@ -110,7 +110,7 @@ export function OperationsDialog({
           )}
           {isTooMany && (
             <Callout tone="warn" role="status">
-              {`${formatCount(chosen.size)} are chosen, and an import takes at most ${importLimits.tools}. Choose some groups, and import the others afterwards.`}
+              {`${formatCount(chosen.size)} are chosen, and an import takes at most ${importLimits.tools}. Choose fewer, for example by group, and import the others afterwards.`}
             </Callout>
           )}
           <div className="flex flex-wrap items-center gap-2">

@@ -200,7 +200,13 @@ function SchemeFields({
       <Combobox
         label={`${takes_oauth_client ? "OAuth client or secret" : "Secret"} for ${name} (optional)`}
         placeholder={suggested_secret}
-        hint={`${kind}. The secret holds: ${secret_holds?.replace(/^\w/, (letter) => letter.toLowerCase())} An existing one, or the name of a new one.`}
+        hint={[
+          `${kind}.`,
+          takes_oauth_client && "An OAuth client, whose tokens are sent, or a secret.",
+          `The secret holds: ${secret_holds?.replace(/^\w/, (letter) => letter.toLowerCase())} An existing one, or the name of a new one.`,
+        ]
+          .filter(Boolean)
+          .join(" ")}
         items={[
           ...clients.map(({ id, name: client }) => ({
             value: id,
