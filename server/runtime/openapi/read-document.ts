@@ -73,9 +73,10 @@ function readYaml(text: string): unknown {
 function keepTexts(document: Document): void {
   visit(document, {
     Map(_, schema) {
-      const [type, choices] = [schema.get("type"), schema.get("enum")];
+      const type = schema.get("type");
       const types = isSeq(type) ? type.items.map((each) => (isScalar(each) ? each.value : each)) : [type];
       if (!types.includes("string") || types.some((each) => each !== "string" && each !== "null")) return;
+      const choices = schema.get("enum");
       for (const value of [...(isSeq(choices) ? choices.items : []), schema.get("default", true)])
         if (isScalar(value) && /number|boolean/.test(typeof value.value) && value.source !== undefined)
           value.value = value.source;
