@@ -56,7 +56,7 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await expect(dialog.getByLabel("Server", { exact: true })).toHaveValue(`${documents.url}/v1`);
     await expectAccessible(page, "settings of an import");
     await expectToFit(page, "settings of an import");
-    await dialog.getByLabel("Secret for token (optional)").fill("PETS_TOKEN");
+    await dialog.getByLabel("OAuth client or secret for token (optional)").fill("PETS_TOKEN");
     await dialog.getByRole("button", { name: "Show operations" }).click();
     await expect(dialog.getByLabel("Value of PETS_TOKEN")).toHaveAccessibleDescription("Enter its value.");
     await dialog.getByLabel("Value of PETS_TOKEN").fill("pets-token-1");
@@ -85,7 +85,7 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await dialog.getByRole("button", { name: "Back" }).click();
     await expect(dialog.getByLabel("Address of the document")).toHaveValue(address);
     await dialog.getByRole("button", { name: "Read document" }).click();
-    await expect(dialog.getByLabel("Secret for token (optional)")).toHaveValue("PETS_TOKEN");
+    await expect(dialog.getByLabel("OAuth client or secret for token (optional)")).toHaveValue("PETS_TOKEN");
     await dialog.getByRole("button", { name: "Show operations" }).click();
     await expect(dialog.getByRole("checkbox", { name: "Import addPhoto" })).not.toBeChecked();
     await expect(dialog.getByRole("checkbox", { name: "Import findPets" })).toBeChecked();
@@ -112,7 +112,7 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await openImport(page);
     await dialog.getByLabel("Address of the document").fill(address);
     await dialog.getByRole("button", { name: "Read document" }).click();
-    await dialog.getByLabel("Secret for token (optional)").fill("PETS_TOKEN");
+    await dialog.getByLabel("OAuth client or secret for token (optional)").fill("PETS_TOKEN");
     await dialog.getByRole("button", { name: "Show operations" }).click();
     await expect(dialog.getByRole("checkbox", { name: "Import findPets" })).toBeChecked();
     // An update would replace what a person wrote, so that is not proposed.
@@ -124,11 +124,22 @@ test("a document at an address becomes tools, with the secret of its scheme, and
     await expect(operations(dialog).locator("del").filter({ hasText: "by their tags" })).toBeVisible();
     await expect(operations(dialog).locator("ins").filter({ hasText: "all" })).toBeVisible();
     await expectAccessible(page, "difference of a tool");
+  });
+
+  await test.step("a document that changes while it is looked at is not imported, but shown as it is now", async () => {
+    documents.set("/pets.yaml", petsDocument(documents.url, { summary: "Finds each pet." }));
+    await dialog.getByRole("button", { name: "Update 1 tool" }).click();
+    await expect(dialog.getByRole("alert")).toContainText("has changed since its operations were shown");
+    await expectAccessible(page, "a document that has changed");
+    expect((await server.get("/v1/tools?name=findPets")).body.data[0].description).toBe("Finds pets by their tags.");
+    await dialog.getByRole("button", { name: "Show them as they are now" }).click();
+    await expect(dialog.getByRole("alert")).toHaveCount(0);
+    await expect(operations(dialog).locator("ins").filter({ hasText: "each" })).toBeVisible();
     await dialog.getByRole("button", { name: "Update 1 tool" }).click();
     await expect(dialog).toContainText("0 created · 1 updated");
     await dialog.getByRole("button", { name: "Close" }).click();
     const description = async (name: string) => (await server.get(`/v1/tools?name=${name}`)).body.data[0].description;
-    expect(await description("findPets")).toBe("Finds all pets.");
+    expect(await description("findPets")).toBe("Finds each pet.");
     expect(await description("getPet")).toBe("By hand.");
   });
 });
@@ -199,13 +210,14 @@ test("of a document with more than a thousand operations only those in sight are
     .setInputFiles({ name: "large.json", mimeType: "", buffer: Buffer.from(largeDocument()) });
   await dialog.getByRole("button", { name: "Read document" }).click();
   await expect(dialog).toContainText("1,200 new");
+  await expect(dialog.getByText("0 of 1,200 chosen · at most 500 per import")).toBeVisible();
   await expect(dialog.getByRole("button", { name: "Import", exact: true })).toBeDisabled();
   await operations(dialog)
     .getByRole("button", { name: /^Group 0/ })
     .click();
   expect(await operations(dialog).getByRole("listitem").count()).toBeLessThan(60);
   await dialog.getByRole("checkbox", { name: "All operations" }).check();
-  await expect(dialog.getByText("An import creates at most 500 tools.")).toBeVisible();
+  await expect(dialog.getByText("1,200 are chosen, and an import takes at most 500.")).toBeVisible();
   await expect(dialog.getByRole("button", { name: /^Create 1,200 tools/ })).toBeDisabled();
   await dialog.getByRole("checkbox", { name: "All operations" }).uncheck();
   await dialog.getByRole("searchbox", { name: "Search operations" }).fill("operation 1199");
@@ -214,4 +226,18 @@ test("of a document with more than a thousand operations only those in sight are
   await expectToFit(page, "a large document");
   await dialog.getByRole("button", { name: "Create 1 tool" }).click();
   await expect(dialog).toContainText("1 created");
+
+  await test.step("other groups are imported next, and the tools of the first part stay", async () => {
+    await dialog.getByRole("button", { name: "Import others (1,199)" }).click();
+    await expect(dialog).toContainText("1,199 new · 1 unchanged");
+    await expect(dialog).not.toContainText("no longer in the document");
+    for (const group of ["Group 0", "Group 1", "Group 2", "Group 3", "Group 4", "Group 5"]) {
+      await dialog.getByRole("checkbox", { name: `All of ${group}`, exact: true }).check();
+    }
+    await expect(dialog.getByRole("button", { name: "Create 600 tools" })).toBeDisabled();
+    await dialog.getByRole("checkbox", { name: "All of Group 5", exact: true }).uncheck();
+    await dialog.getByRole("button", { name: "Create 500 tools" }).click();
+    await expect(dialog).toContainText("500 created");
+    expect((await server.get("/v1/tools?name=operation1199")).body.data).toHaveLength(1);
+  });
 });

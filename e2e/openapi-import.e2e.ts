@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { type Documents, petsDocument, serveDocuments } from "./openapi-documents.ts";
+import { type Documents, largeDocument, petsDocument, serveDocuments } from "./openapi-documents.ts";
 
 let server: Runnel;
 let documents: Documents;
@@ -42,6 +42,40 @@ test("the command imports a file, and a dry run exits with 3 only if something w
   expect(again).toMatchObject({ code: 3 });
   expect(again.stdout).toContain("~ findPets: GET /pets (description)");
   expect(again.stdout).toContain("= getPet: GET /pets/{id}");
+});
+
+test("the command imports what a dry run showed, and refuses a document that has changed since", async () => {
+  documents.set("/bound.yaml", petsDocument(documents.url));
+  const order = [`${documents.url}/bound.yaml`, "--tags", "photos", "--prefix", "bound_"];
+  const plan = await importTools(...order, "--dry-run");
+  const [, hash] = /--sha256 ([0-9a-f]{64})/.exec(plan.stdout) ?? [];
+  if (hash === undefined) throw new Error(`No hash: ${plan.stdout}`);
+  documents.set("/bound.yaml", petsDocument(documents.url, { summary: "Deletes all pets." }));
+  const refused = await importTools(...order, "--sha256", hash);
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.stderr).toContain("The document has changed since");
+  expect((await server.get("/v1/tools?name=bound_addPhoto")).body.data).toEqual([]);
+  documents.set("/bound.yaml", petsDocument(documents.url));
+  const done = await importTools(...order, "--sha256", hash);
+  expect(done.stdout).toContain("1 created, 0 updated");
+});
+
+test("the command says how an API of more than 500 operations is imported in parts, and imports a part by its tags", async () => {
+  const large = write("large.json", largeDocument());
+  const plan = await importTools(large, "--dry-run");
+  expect(plan.stdout).toContain("1200 to create");
+  expect(plan.stdout).toContain(
+    "An import takes at most 500 of them: import them in parts, by --tags or --operations.",
+  );
+  const whole = await importTools(large);
+  expect(whole).toMatchObject({ code: 1 });
+  expect(whole.stderr).toContain("at most 500 operations that change something, and these are 1200");
+  expect(whole.stderr).toContain('"Group 0" (100)');
+  const part = await importTools(large, "--tags", "Group 3", "Group 4");
+  expect(part.stdout).toContain("200 created, 0 updated");
+  const next = await importTools(large, "--tags", "Group 5", "--dry-run");
+  expect(next.stdout).toContain("100 to create");
+  expect(next.stdout).not.toContain("no longer in the document");
 });
 
 test("the command imports from an address, sends a secret, and says why an operation cannot be a tool", async () => {

@@ -310,6 +310,12 @@ export const catalogue = {
     type: "conflict_error",
     meaning: "The name is taken. Choose another one.",
   },
+  document_changed: {
+    status: 409,
+    type: "conflict_error",
+    meaning:
+      "The document has changed since the `dry_run` that answered this `sha256`, so nothing was imported. Send another `dry_run`, look at the difference, and send its `sha256`.",
+  },
   precondition_failed: {
     status: 409,
     type: "conflict_error",

@@ -14,12 +14,17 @@ export function toolsCommand(): Command {
         env: "RUNNEL_IMPORT_OPERATIONS",
       }),
     )
+    .addOption(
+      option("--tags <tags...>", "the operations of these tags, in addition to --operations", {
+        env: "RUNNEL_IMPORT_TAGS",
+      }),
+    )
     .addOption(option("--dry-run", "show what would change, and change nothing", { env: "RUNNEL_IMPORT_DRY_RUN" }))
     .addOption(option("--server <address>", "the address of the API", { env: "RUNNEL_IMPORT_SERVER" }))
     .addOption(
       option(
         "--auth <pairs...>",
-        "a security scheme of the document and the secret to send for it: token=GITHUB_TOKEN",
+        "a security scheme of the document, and the secret or the OAuth client for it: token=GITHUB_TOKEN, login=oac_…",
         {
           env: "RUNNEL_IMPORT_AUTH",
         },
@@ -29,6 +34,11 @@ export function toolsCommand(): Command {
     .addOption(
       option("--source <name>", "a name for the document, by which a later import finds these tools", {
         env: "RUNNEL_IMPORT_SOURCE",
+      }),
+    )
+    .addOption(
+      option("--sha256 <hash>", "import only if the document is still the one of this hash, which --dry-run prints", {
+        env: "RUNNEL_IMPORT_SHA256",
       }),
     )
     .addHelpText(

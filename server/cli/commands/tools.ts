@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { isId } from "../../domain/ids.ts";
 import { importLimits } from "../../domain/openapi-import.ts";
 import type { ImportTools, ToolImport } from "../../resources/tools/import/schema.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
@@ -7,6 +8,8 @@ import { oneLine, print } from "./print.ts";
 
 export interface ImportFlags extends ClientFlags {
   operations?: string[];
+  tags?: string[];
+  sha256?: string;
   dryRun?: boolean;
   server?: string;
   auth?: string[];
@@ -16,13 +19,15 @@ export interface ImportFlags extends ClientFlags {
 
 /** Imports a document. Prints a line for each operation that is chosen, and one for each tool that lost its own. */
 export async function importTools(document: string, { dryRun = false, ...flags }: ImportFlags): Promise<void> {
-  const { operations, server, prefix, source } = flags;
+  const { operations, tags, server, prefix, source, sha256 } = flags;
   const body: ImportTools = {
     ...(/^https?:\/\//i.test(document) ? { url: document } : { document: readText(document) }),
     ...(operations && { operations }),
+    ...(tags && { tags }),
     ...(server !== undefined && { server }),
     ...(prefix !== undefined && { prefix }),
     ...(source !== undefined && { source }),
+    ...(sha256 !== undefined && { sha256 }),
     ...(flags.auth && { auth: authOf(flags.auth) }),
     dry_run: dryRun,
   };
@@ -49,8 +54,12 @@ function authOf(pairs: readonly string[]): NonNullable<ImportTools["auth"]> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const end = pair.lastIndexOf("=");
-      if (end < 1) throw usageError(`--auth takes a scheme and a secret, such as token=GITHUB_TOKEN, not "${pair}".`);
-      return [pair.slice(0, end), { secret: pair.slice(end + 1) }];
+      if (end < 1)
+        throw usageError(
+          `--auth takes a scheme and a secret, or an OAuth client's id, such as token=GITHUB_TOKEN, not "${pair}".`,
+        );
+      const [scheme, given] = [pair.slice(0, end), pair.slice(end + 1)];
+      return [scheme, isId("oauth_client", given) ? { oauth_client_id: given } : { secret: given }];
     }),
   );
 }
@@ -67,7 +76,7 @@ function linesOf({ operations, removed }: ToolImport): string[] {
       const all = [
         ...notes,
         ...(edited && outcome === "updated" ? ["It was changed by hand since it was imported."] : []),
-        ...(auth === null && outcome ? ["It needs a secret: see --auth."] : []),
+        ...(auth === null && outcome ? ["It needs a secret or an OAuth client: see --auth."] : []),
       ];
       return [oneLine(head), ...all.map((note) => `    ${oneLine(note)}`)];
     }),
@@ -75,7 +84,7 @@ function linesOf({ operations, removed }: ToolImport): string[] {
   ];
 }
 
-function summaryOf({ counts, dry_run, operations, security_schemes }: ToolImport): string {
+function summaryOf({ counts, dry_run, operations, security_schemes, sha256 }: ToolImport): string {
   const { created, updated } = counts;
   const refused = operations.filter(({ chosen, refusal }) => chosen && refusal !== null).length;
   const unchanged = operations.filter(({ outcome }) => outcome === "unchanged").length;
@@ -83,13 +92,25 @@ function summaryOf({ counts, dry_run, operations, security_schemes }: ToolImport
     ? `${created} to create, ${updated} to update, ${unchanged} unchanged, ${refused} refused. Nothing was changed.`
     : `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused.`;
   const missing = security_schemes.filter(
-    ({ name, secret, secret_holds }) =>
+    ({ name, secret, oauth_client_id, secret_holds }) =>
       secret === null &&
+      oauth_client_id === null &&
       secret_holds !== null &&
       operations.some(({ auth, security }) => auth === null && security.flat().includes(name)),
   );
-  const hints = missing.map(({ name, secret_holds, suggested_secret }) =>
-    oneLine(`For calls that need ${name}: --auth ${name}=${suggested_secret}. The secret holds: ${secret_holds}`),
+  const hints = missing.map(({ name, secret_holds, suggested_secret, takes_oauth_client }) =>
+    oneLine(
+      `For calls that need ${name}: --auth ${name}=${suggested_secret}. The secret holds: ${secret_holds}` +
+        (takes_oauth_client ? ` Or an OAuth client, which gets tokens: --auth ${name}=oac_…` : ""),
+    ),
   );
-  return [sum, ...hints].join("\n");
+  const isTooMany = created + updated > importLimits.tools;
+  return [
+    sum,
+    ...(isTooMany
+      ? [`An import takes at most ${importLimits.tools} of them: import them in parts, by --tags or --operations.`]
+      : []),
+    ...(dry_run ? [`To import exactly this document: --sha256 ${sha256}`] : []),
+    ...hints,
+  ].join("\n");
 }

@@ -60,7 +60,13 @@ export function createToolsModule({ base, secrets, oauth, files, hasAgent, resol
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),
   });
   const reader = createOpenApiReader({ level: sandbox.level });
-  const importTools = createToolImport({ tools, reader, egress, hasSecret: secrets.store.has });
+  const importTools = createToolImport({
+    tools,
+    reader,
+    egress,
+    hasSecret: secrets.store.has,
+    hasOAuthClient: oauth.hasClient,
+  });
   oauth.accessTokens.onGranted(({ scope, oauthClientId, userId }) => {
     void tools
       .listGranted(scope, oauthClientId, userId)

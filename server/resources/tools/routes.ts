@@ -63,7 +63,7 @@ export const toolRoutes = ({ auth, tools, importTools }: Needs) =>
         needs: "admin",
         read: readImport,
         returns: ToolImport,
-        errors: ["url_not_allowed", "url_not_fetched", "name_taken", "unsupported_media_type"],
+        errors: ["url_not_allowed", "url_not_fetched", "name_taken", "document_changed", "unsupported_media_type"],
       },
       body: ImportTools,
     })

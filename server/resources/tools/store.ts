@@ -84,6 +84,11 @@ type ResolveAgent = (
 /** Fixed headers and query parameters of a tool. */
 type Given = { headers?: Record<string, string>; query?: Record<string, string> };
 
+/** Values that authenticate the calls of an imported tool. */
+type ImportedValues = Required<Given> & { auth: { type: "oauth"; oauth_client_id: string } | null };
+
+const isAuthorization = (name: string): boolean => name.toLowerCase() === "authorization";
+
 /** A new tool, or changed fields of one; `openapi` if it is imported. */
 export type ToolChange = { openapi?: OpenApiOrigin } & ({ create: CreateTool } | { update: string; input: UpdateTool });
 
@@ -366,20 +371,33 @@ export function createToolStore(options: ToolStoreOptions) {
   }
 
   /**
-   * Returns which of these headers and query parameters the tool does not have, and the input that sets them. A tool
-   * that moves to another server needs all of them again.
+   * Returns which of these headers, query parameters and OAuth client the tool does not have, and the input that sets
+   * them. A tool that moves to another server needs all of them again. Null for `auth`: no client is given.
    */
-  function valuesDiffer(row: Row, given: Required<Given>, isMoved: boolean) {
+  function valuesDiffer(row: Row, { auth, ...given }: ImportedValues, isMoved: boolean) {
+    const parts = ["headers", "query"] as const;
     const stored = openToolSecrets(seal, row, row.id, row.sealed);
-    const names = (["headers", "query"] as const).filter((part) =>
-      Object.entries(given[part]).some(([name, value]) => stored[part]?.[name] !== value),
+    const before = definitionOf(row).http?.oauth_client_id;
+    // The header Authorization has a value of the tool, or the client's token; a header has one spelling.
+    const isReplaced = (name: string) =>
+      (auth !== null && isAuthorization(name)) ||
+      Object.keys(given.headers).some((other) => other !== name && other.toLowerCase() === name.toLowerCase());
+    const kept = {
+      headers: Object.keys(stored.headers).filter((name) => !isReplaced(name)),
+      query: Object.keys(stored.query ?? {}),
+    };
+    const differing = parts.filter(
+      (part) =>
+        kept[part].length < Object.keys(stored[part] ?? {}).length ||
+        Object.entries(given[part]).some(([name, value]) => stored[part]?.[name] !== value),
     );
-    const input: Given = {};
-    const sent = isMoved
-      ? (["headers", "query"] as const).filter((part) => Object.keys(given[part]).length > 0)
-      : names;
-    for (const part of sent) input[part] = { ...masked(Object.keys(stored[part] ?? {})), ...given[part] };
-    return { names, input };
+    const input: Given & Pick<UpdateTool, "auth"> = {};
+    for (const part of parts)
+      if (differing.includes(part) || (isMoved && Object.keys(given[part]).length > 0))
+        input[part] = { ...masked(kept[part]), ...given[part] };
+    const after = auth ? auth.oauth_client_id : Object.keys(given.headers).some(isAuthorization) ? undefined : before;
+    if (after !== before || (isMoved && auth)) input.auth = auth;
+    return { names: after === before ? differing : [...differing, "auth" as const], input };
   }
 
   /** Seals the given headers and query parameters; those that are absent stay. */

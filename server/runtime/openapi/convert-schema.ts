@@ -186,15 +186,15 @@ export function createSchemaConverter(
   }
 
   function addValues(schema: Fields, node: Fields, type: string | string[] | undefined): void {
-    if (Object.hasOwn(node, "const")) schema.const = node.const;
-    const values = itemsIn(node, "enum");
+    if (Object.hasOwn(node, "const")) schema.const = fitted(node.const, type);
+    const values = [...new Set(itemsIn(node, "enum").map((value) => fitted(value, type)))];
     if (values.length > 0) {
       if (values.length <= enumMost && JSON.stringify(values).length <= enumLength)
         schema.enum = nullable(node) && !values.includes(null) ? [...values, null] : values;
       else note(`Not checked: an enum of ${values.length} values.`);
     }
     const isShort = (value: unknown) => value !== undefined && JSON.stringify(value).length <= defaultLength;
-    if (Object.hasOwn(node, "default") && isShort(node.default)) schema.default = node.default;
+    if (Object.hasOwn(node, "default") && isShort(node.default)) schema.default = fitted(node.default, type);
     const format = textIn(node, "format");
     if (formats.includes(format) && [type].flat().includes("string")) schema.format = format;
     if (Object.hasOwn(node, "pattern")) {
@@ -224,6 +224,19 @@ export function createSchemaConverter(
   return {
     convert: (value: unknown): Fields => convert(value, levels, new Set()),
   };
+}
+
+/**
+ * Returns a value as the only type of its schema has it: a text that was written without its quotes, or a number with
+ * them, could not be chosen.
+ */
+function fitted(value: unknown, type: string | string[] | undefined): unknown {
+  const [only, ...others] = [type].flat().filter((each) => each !== "null");
+  if (others.length > 0) return value;
+  if (only === "string" && (typeof value === "number" || typeof value === "boolean")) return String(value);
+  if (only === "boolean" && (value === "true" || value === "false")) return value === "true";
+  const isNumber = (only === "integer" || only === "number") && typeof value === "string";
+  return isNumber && Number.isFinite(Number(value)) && String(Number(value)) === value ? Number(value) : value;
 }
 
 /** A number that JSON keeps as it is. */

@@ -197,6 +197,40 @@ paths:
   ]);
 });
 
+test("choices that are written without quotes, or with too many, can be chosen", async () => {
+  const yaml = `
+openapi: 3.1.0
+servers: [{url: "https://api.example.com"}]
+paths:
+  /x:
+    get:
+      parameters:
+        - {name: version, in: query, schema: {type: string, enum: [1.0, 012, 1e3, 2024-01-01, NO, True], default: 1.0}}
+        - {name: level, in: query, schema: {type: [string, "null"], enum: [1, 2, null]}}
+        - {name: count, in: query, schema: {type: integer, enum: ["1", 2, "many"], default: "1"}}
+        - {name: size, in: query, schema: {type: [integer, string], enum: [1, "1"]}}
+`;
+  expect((await only(yaml)).tool?.parameters.properties).toEqual({
+    version: { type: "string", enum: ["1.0", "012", "1e3", "2024-01-01", "NO", "True"], default: "1.0" },
+    level: { type: ["string", "null"], enum: ["1", "2", null] },
+    count: { type: "integer", enum: [1, 2, "many"], default: 1 },
+    size: { type: ["integer", "string"], enum: [1, "1"] },
+  });
+  const schema = { type: "object", properties: { level: { type: "string", enum: [1, true, "1"] } } };
+  expect((await only(ofSchema(schema))).tool?.parameters.properties).toEqual({
+    level: { type: "string", enum: ["1", "true"] },
+  });
+});
+
+test("an operation says that a body takes fields which its tool has not", async () => {
+  const properties = { a: { type: "string" } };
+  const notesOf = async (more: object) => (await only(ofSchema({ type: "object", properties, ...more }))).notes;
+  expect(await notesOf({ additionalProperties: true })).toEqual([
+    "Not sent: fields of its body that the document does not name.",
+  ]);
+  expect(await notesOf({})).toEqual([]);
+});
+
 test("values of other types than OpenAPI's break one operation, or nothing", async () => {
   const odd = [null, 1, "x", [], [[]], { a: 1 }, true];
   const paths = Object.fromEntries(

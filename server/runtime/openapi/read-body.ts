@@ -87,6 +87,8 @@ function bodyOf(
   const schema = convert(media.schema);
   if (type === "json") {
     const fields = canBeFields(schema, required) ? fieldsOf(schema, () => ({})) : null;
+    if (fields && resolved(document, media.schema)?.additionalProperties === true)
+      note("Not sent: fields of its body that the document does not name.");
     return { ...common, fields, schema };
   }
   const encodings = new Map(membersIn(media, "encoding"));

@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { type Document, isScalar, isSeq, parseDocument, visit } from "yaml";
 import { isObject } from "../../lib/json.ts";
 import { isShallow, isShallowValue } from "../../lib/json-limits.ts";
 import { DocumentError } from "./document-error.ts";
@@ -57,6 +57,7 @@ function readYaml(text: string): unknown {
       if (/call stack/.test(message)) throw tooDeep();
       throw new DocumentError(`The document is not valid YAML: ${message.slice(0, 200)} (line ${line}).`);
     }
+    keepTexts(document);
     const value = document.toJS({ maxAliasCount: aliasesMost });
     if (!isShallowValue(value, depthMost)) throw tooDeep();
     return value;
@@ -66,6 +67,21 @@ function readYaml(text: string): unknown {
     if (error instanceof ReferenceError) throw new DocumentError("The document repeats its aliases (*) too often.");
     throw new DocumentError(`The document is not valid YAML: ${messageOf(error)}`);
   }
+}
+
+/** Values of text schemas stay as they are written: without quotes, YAML takes 1.0 or 012 for numbers. */
+function keepTexts(document: Document): void {
+  visit(document, {
+    Map(_, schema) {
+      const type = schema.get("type");
+      const types = isSeq(type) ? type.items.map((each) => (isScalar(each) ? each.value : each)) : [type];
+      if (!types.includes("string") || types.some((each) => each !== "string" && each !== "null")) return;
+      const choices = schema.get("enum");
+      for (const value of [...(isSeq(choices) ? choices.items : []), schema.get("default", true)])
+        if (isScalar(value) && /number|boolean/.test(typeof value.value) && value.source !== undefined)
+          value.value = value.source;
+    },
+  });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 200);

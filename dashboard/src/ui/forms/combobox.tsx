@@ -63,7 +63,7 @@ export function Combobox({ label, hint, placeholder, error, value, items, onValu
   const below = error || hint;
   return (
     <div className="relative flex min-w-0 flex-col gap-1.5">
-      <label htmlFor={id} className="font-medium">
+      <label htmlFor={id} className="font-medium wrap-anywhere">
         {label}
       </label>
       <input

@@ -29,7 +29,7 @@ export function FormControl({
       <label
         htmlFor={id}
         id={`${id}-label`}
-        className="font-medium"
+        className="font-medium wrap-anywhere"
         onClick={() => {
           const control = document.getElementById(id);
           if (control?.isContentEditable) control.focus();

@@ -10,34 +10,75 @@ export type Auth = NonNullable<ImportTools["auth"]>;
 interface AuthValues {
   headers: Record<string, string>;
   query: Record<string, string>;
+  /** The OAuth client whose token is sent. */
+  oauth_client_id?: string;
+}
+
+/** Facts of the project. */
+interface Known {
+  hasSecret(name: string): boolean;
+  hasOAuthClient(id: string): boolean;
 }
 
 /** Returns the content that the secret of a scheme needs, in words; null if the scheme takes no secret. */
-export function secretHolds({ type }: Pick<PlannedScheme, "type">): string | null {
+export function secretHolds({ type, parameter }: Pick<PlannedScheme, "type" | "parameter">): string | null {
   if (type === "bearer") return "The token.";
   if (type === "basic") return "The Base64 of user:password.";
+  // Documents of Swagger 2.0 know no bearer tokens, and call them so.
+  if (type === "api_key" && parameter?.toLowerCase() === "authorization")
+    return "The whole header, such as Bearer and the token.";
   if (type === "api_key") return "The key.";
   if (type === "oauth2" || type === "openid_connect") return "An access token.";
   return null;
 }
 
-/** Throws for schemes that the document does not have, and secrets that the project does not have. */
-export function checkAuth(auth: Auth, schemes: readonly PlannedScheme[], hasSecret: (name: string) => boolean): void {
+/** True for schemes whose access tokens an OAuth client can get. */
+export const takesOAuthClient = ({ type }: Pick<PlannedScheme, "type">): boolean =>
+  type === "bearer" || type === "oauth2" || type === "openid_connect";
+
+/** Throws for schemes that the document does not have, and for secrets and clients that the project does not have. */
+export function checkAuth(auth: Auth, schemes: readonly PlannedScheme[], known: Known): void {
   throwIfInvalid(
-    Object.entries(auth).flatMap(([name, { secret }]): Fault[] => {
+    Object.entries(auth).flatMap(([name, { secret, oauth_client_id }]): Fault[] => {
       const scheme = schemes.find((each) => each.name === name);
       if (!scheme) return [fault(`auth.${name}`, "The document has no security scheme of this name.")];
       if (secretHolds(scheme) === null) return [fault(`auth.${name}`, "Schemes of this type are not supported.")];
-      return hasSecret(secret) ? [] : [fault(`auth.${name}.secret`, `There is no secret ${secret}.`)];
+      if ((secret === undefined) === (oauth_client_id === undefined))
+        return [fault(`auth.${name}`, "Give the secret, or the OAuth client.", "required")];
+      if (secret !== undefined)
+        return known.hasSecret(secret) ? [] : [fault(`auth.${name}.secret`, `There is no secret ${secret}.`)];
+      if (!takesOAuthClient(scheme))
+        return [fault(`auth.${name}.oauth_client_id`, "This scheme takes no access tokens: give a secret.")];
+      return known.hasOAuthClient(oauth_client_id ?? "")
+        ? []
+        : [fault(`auth.${name}.oauth_client_id`, `There is no OAuth client ${oauth_client_id}.`)];
     }),
   );
 }
 
-/** Returns the first alternative whose secrets are all given; null if there is none. An empty one needs no secret. */
-export function alternativeOf(security: readonly string[][], auth: Auth): string[] | null {
+/**
+ * Returns the first alternative for whose schemes everything is given; null if there is none. An empty one needs
+ * nothing. Two schemes that set the same header or parameter cannot be sent together.
+ */
+export function alternativeOf(
+  security: readonly string[][],
+  schemes: readonly PlannedScheme[],
+  auth: Auth,
+): string[] | null {
   if (security.length === 0) return [];
-  const given = security.filter((names) => names.every((name) => ownValue(auth, name) !== undefined));
+  const placeIn = (name: string) => placeOf(schemes.find((each) => each.name === name));
+  const given = security.filter(
+    (names) =>
+      names.every((name) => ownValue(auth, name) !== undefined) && new Set(names.map(placeIn)).size === names.length,
+  );
   return given.find((names) => names.length > 0) ?? given[0] ?? null;
+}
+
+/** Where a scheme's value is sent. */
+function placeOf(scheme: PlannedScheme | undefined): string {
+  if (scheme?.type !== "api_key") return "header authorization";
+  const { in: place, parameter } = scheme;
+  return `${place} ${place === "header" ? parameter?.toLowerCase() : parameter}`;
 }
 
 /** Returns what a call sends for these schemes. */
@@ -45,7 +86,8 @@ export function valuesOf(names: readonly string[], schemes: readonly PlannedSche
   const values: AuthValues = { headers: {}, query: {} };
   for (const name of names) {
     const scheme = schemes.find((each) => each.name === name);
-    const secret = ownValue(auth, name)?.secret;
+    const { secret, oauth_client_id } = ownValue(auth, name) ?? {};
+    if (oauth_client_id !== undefined) values.oauth_client_id = oauth_client_id;
     if (!scheme || secret === undefined) continue;
     const reference = `{{secret.${secret}}}`;
     const { type, in: place, parameter } = scheme;

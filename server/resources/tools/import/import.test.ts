@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { newId } from "../../../domain/ids.ts";
 import { testApp } from "../../../testing/test-app.ts";
 
 const seen: { method: string; url: string; headers: Record<string, string>; body: string }[] = [];
@@ -29,6 +30,7 @@ const pets = (paths: object, others: object = {}) => ({
       token: { type: "http", scheme: "bearer" },
       login: { type: "http", scheme: "basic" },
       seat: { type: "apiKey", in: "cookie", name: "seat" },
+      header: { type: "apiKey", in: "header", name: "authorization" },
       oauth: { type: "oauth2", flows: {} },
     },
   },
@@ -193,6 +195,70 @@ test("an operation whose path changed keeps its tool by its operationId", async 
   expect(answer.counts).toMatchObject({ removed: 0, created: 0, updated: 1 });
 });
 
+test("tools of a scheme with access tokens name the OAuth client, also if they sent a secret before", async () => {
+  await using at = await start();
+  await at.client.put("/v1/secrets/TOKEN", { value: "a-token" });
+  const created = await at.client.post("/v1/oauth_clients", {
+    name: "Pets",
+    grant: "client_credentials",
+    token_endpoint: `${api}/token`,
+    client_id: "runnel",
+    client_secret: "secret",
+  });
+  const oauth_client_id = created.body.id;
+  const document = JSON.stringify(
+    pets({ "/mine": { get: { operationId: "findMine", security: [{ oauth: ["read"] }, { token: [] }] } } }),
+  );
+  const by = (auth: object) => at.import({ document, auth });
+  const toolOf = async (answer: Awaited<ReturnType<typeof by>>) =>
+    (await at.client.get(`/v1/tools/${of(answer, "GET /mine").tool_id}`)).body;
+
+  expect(await toolOf(await by({ token: { secret: "TOKEN" } }))).toMatchObject({
+    auth: null,
+    headers: { Authorization: "********" },
+  });
+  const answer = await by({ oauth: { oauth_client_id } });
+  expect(of(answer, "GET /mine")).toMatchObject({ outcome: "updated", changes: ["headers", "auth"], auth: ["oauth"] });
+  expect(await toolOf(answer)).toMatchObject({ auth: { type: "oauth", oauth_client_id }, headers: {} });
+  expect(answer.security_schemes).toContainEqual(
+    expect.objectContaining({ name: "oauth", oauth_client_id, secret: null, takes_oauth_client: true }),
+  );
+  expect(of(await by({ oauth: { oauth_client_id } }), "GET /mine")).toMatchObject({
+    outcome: "unchanged",
+    changes: [],
+  });
+  // Without any choice the tool keeps its client.
+  expect(of(await by({}), "GET /mine")).toMatchObject({ outcome: "unchanged", auth: null });
+  const back = await by({ token: { secret: "TOKEN" } });
+  expect(of(back, "GET /mine")).toMatchObject({ outcome: "updated", changes: ["headers", "auth"] });
+  expect(await toolOf(back)).toMatchObject({ auth: null, headers: { Authorization: "********" } });
+});
+
+test.each([["login"], ["header"]])(
+  "two schemes that both set the header Authorization are never sent together: token and %s",
+  async (other) => {
+    await using at = await start();
+    for (const name of ["A", "B"]) await at.client.put(`/v1/secrets/${name}`, { value: `value-of-${name}` });
+    const both = { get: { security: [{ token: [], [other]: [] }] } };
+    const auth = { token: { secret: "A" }, [other]: { secret: "B" } };
+    const answer = await at.import({ document: JSON.stringify(pets({ "/both": both })), auth });
+    expect(of(answer, "GET /both")).toMatchObject({ outcome: "created", auth: null });
+  },
+);
+
+test("a tool whose scheme becomes another one sends the header Authorization once", async () => {
+  await using at = await start();
+  for (const name of ["A", "B"]) await at.client.put(`/v1/secrets/${name}`, { value: `value-of-${name}` });
+  const document = JSON.stringify(pets({ "/mine": { get: { security: [{ token: [] }, { header: [] }] } } }));
+  await at.import({ document, auth: { token: { secret: "A" } } });
+  const again = await at.import({ document, auth: { header: { secret: "B" } } });
+  const { tool_id: id, changes } = of(again, "GET /mine");
+  expect(changes).toEqual(["headers"] as never);
+  expect((await at.client.get(`/v1/tools/${id}`)).body.headers).toEqual({ authorization: "********" });
+  await at.client.post(`/v1/tools/${id}/test`, { arguments: {} });
+  expect(seen.at(-1)!.headers.authorization).toBe("value-of-B");
+});
+
 test("each scheme of the document needs a secret, which is sent as the scheme says", async () => {
   await using at = await start();
   for (const name of ["A", "B", "C", "D"]) await at.client.put(`/v1/secrets/${name}`, { value: `value-of-${name}` });
@@ -208,6 +274,9 @@ test("each scheme of the document needs a secret, which is sent as the scheme sa
       secret_holds: "The Base64 of user:password.",
       suggested_secret: "PETS_LOGIN",
     }),
+  );
+  expect(answer.security_schemes).toContainEqual(
+    expect.objectContaining({ name: "header", secret_holds: "The whole header, such as Bearer and the token." }),
   );
   const sent = [];
   for (const name of ["token", "login", "oauth"]) {
@@ -245,12 +314,73 @@ test("a document is fetched through the guard, and its servers may be relative t
     expect((await at.import({ url })).error).toMatchObject({ code: "url_not_allowed", param: "url" });
 });
 
+test("an import is bound to the document of its preview: one that has changed since is refused, and nothing is stored", async () => {
+  await using at = await start();
+  const serve = (paths: object) => documents.set("/bound.json", () => Response.json(pets(paths)));
+  serve(both);
+  const url = `${api}/bound.json`;
+  const plan = await at.import({ url, dry_run: true });
+  serve({ ...both, "/wipe": { delete: {} } });
+  const bound = { url, sha256: plan.sha256 };
+  const refused = await at.client.post("/v1/tools/import", bound);
+  expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
+    409,
+    "document_changed",
+    "sha256",
+  ]);
+  expect((await at.import({ ...bound, dry_run: true })).error.code).toBe("document_changed");
+  expect((await at.client.get("/v1/tools")).body.data).toEqual([]);
+  const again = await at.import({ url, dry_run: true });
+  expect(refused.body.error.details).toEqual({ sha256: again.sha256 });
+  expect((await at.import({ url, sha256: again.sha256 })).counts).toMatchObject({ created: 3 });
+  const document = JSON.stringify(pets(both));
+  const { sha256 } = await at.import({ document, dry_run: true });
+  expect((await at.import({ document: `${document} `, sha256 })).error.code).toBe("document_changed");
+  expect((await at.import({ document, sha256: sha256.toUpperCase() })).error).toMatchObject({ param: "sha256" });
+});
+
+test("a document of more than 500 operations is imported in parts by its tags, and no part takes away an earlier one's", async () => {
+  await using at = await start();
+  const tagged = (tag: string, count: number) =>
+    Array.from({ length: count }, (_, index) => [`/${tag}/${index}`, { get: { tags: [tag] } }]);
+  const paths = Object.fromEntries([...tagged("repos", 450), ...tagged("actions", 100), ...tagged("orgs", 3)]);
+  const document = JSON.stringify(pets({ ...paths, "/plain": { get: {} } }));
+  const { error } = await at.import({ document });
+  expect(error).toMatchObject({ code: "validation_failed", param: "operations" });
+  expect(error.message).toContain("at most 500 operations that change something, and these are 554");
+  expect(error.message).toContain('Tags of these: "repos" (450), "actions" (100), "orgs" (3).');
+  const both = await at.import({ document, tags: ["repos", "actions"] });
+  expect(both.error).toMatchObject({ param: "tags", message: expect.stringContaining("these are 550") });
+  expect((await at.client.get("/v1/tools")).body.data).toEqual([]);
+
+  expect((await at.import({ document, tags: ["repos"] })).counts).toMatchObject({ created: 450, added: 554 });
+  const second = { document, tags: ["actions"], operations: ["GET /plain"] };
+  const plan = await at.import({ ...second, dry_run: true });
+  expect(plan.counts).toMatchObject({ added: 104, unchanged: 450, removed: 0, created: 101 });
+  expect(plan.removed).toEqual([]);
+  expect((await at.import(second)).counts).toMatchObject({ created: 101, removed: 0 });
+  // The tools that are there already are no part of the limit.
+  expect((await at.import({ document })).counts).toMatchObject({ created: 3, updated: 0, unchanged: 551, removed: 0 });
+});
+
 test.each<[string, object, string]>([
   ["neither document nor address", {}, "document"],
   ["both", { url: `${api}/x`, document: "{}" }, "url"],
   ["no OpenAPI document", { document: "{}" }, "document"],
   ["an unknown operation", { document: JSON.stringify(pets(both)), operations: ["nope"] }, "operations[0]"],
+  ["an unknown tag", { document: JSON.stringify(pets(both)), tags: ["nope"] }, "tags[0]"],
   ["an unknown scheme", { document: JSON.stringify(pets(both)), auth: { nope: { secret: "A" } } }, "auth.nope"],
+  ["a scheme with neither secret nor client", { document: JSON.stringify(pets(both)), auth: { key: {} } }, "auth.key"],
+  [
+    "an OAuth client for a key",
+    { document: JSON.stringify(pets(both)), auth: { key: { oauth_client_id: newId("oauth_client") } } },
+    "auth.key.oauth_client_id",
+  ],
+  [
+    "an unknown OAuth client",
+    { document: JSON.stringify(pets(both)), auth: { oauth: { oauth_client_id: newId("oauth_client") } } },
+    "auth.oauth.oauth_client_id",
+  ],
   ["an unknown secret", { document: JSON.stringify(pets(both)), auth: { key: { secret: "A" } } }, "auth.key.secret"],
   ["a server that is no address", { document: JSON.stringify(pets(both)), server: "api.example.com" }, "server"],
   ["a server with a login", { document: JSON.stringify(pets(both)), server: "https://a:b@example.com" }, "server"],
@@ -286,6 +416,29 @@ test("tools keep their secrets to themselves where the document moves to another
   };
   expect((await at.import(moved)).error).toMatchObject({ param: "query", code: "validation_failed" });
   expect((await at.import({ ...moved, auth })).counts).toMatchObject({ updated: 1 });
+});
+
+test("a tool whose server moves needs its OAuth client again, whose tokens were meant for the old one", async () => {
+  await using at = await start();
+  const client = await at.client.post("/v1/oauth_clients", {
+    name: "Pets",
+    grant: "client_credentials",
+    token_endpoint: `${api}/token`,
+    client_id: "runnel",
+    client_secret: "secret",
+  });
+  const auth = { oauth: { oauth_client_id: client.body.id } };
+  const document = JSON.stringify(pets({ "/mine": { get: { security: [{ oauth: [] }] } } }));
+  await at.import({ document, auth });
+  const moved = { document, server: api.replace("127.0.0.1", "localhost") };
+  expect((await at.import(moved)).error).toMatchObject({ param: "auth", code: "validation_failed" });
+  const answer = await at.import({ ...moved, auth });
+  expect(answer.counts).toMatchObject({ updated: 1 });
+  const { tool_id: id } = of(answer, "GET /mine");
+  expect((await at.client.get(`/v1/tools/${id}`)).body).toMatchObject({
+    url: `${moved.server}/mine`,
+    auth: { type: "oauth", ...auth.oauth },
+  });
 });
 
 test("another project neither sees nor changes the tools of an import", async () => {

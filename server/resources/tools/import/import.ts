@@ -10,7 +10,8 @@ import {
 } from "../../../domain/openapi-import.ts";
 import { type Environment, nameOf, type Scope } from "../../../domain/scope.ts";
 import type { Viewer } from "../../../http/auth.ts";
-import { fault, invalid, throwIfInvalid } from "../../../http/errors.ts";
+import { invalid } from "../../../http/errors.ts";
+import { ownValue } from "../../../lib/collections.ts";
 import { createYielder } from "../../../lib/cooperative-yield.ts";
 import type { Egress } from "../../../lib/egress.ts";
 import { EgressError } from "../../../lib/egress.ts";
@@ -21,7 +22,16 @@ import type { Author } from "../../../storage/db/audit.ts";
 import { definitionOf } from "../row.ts";
 import { CreateTool } from "../schema.ts";
 import type { ToolChange, ToolStore } from "../store.ts";
-import { type Auth, alternativeOf, checkAuth, secretHolds, suggestedSecret, valuesOf } from "./auth.ts";
+import {
+  type Auth,
+  alternativeOf,
+  checkAuth,
+  secretHolds,
+  suggestedSecret,
+  takesOAuthClient,
+  valuesOf,
+} from "./auth.ts";
+import { chosenOperations, tooManyOperations } from "./choose-operations.ts";
 import { differencesOf, hashOf, type ImportedRow, importedRows, matchRows } from "./differences.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { ImportedOperation, ImportTools, ToolImport } from "./schema.ts";
@@ -31,6 +41,7 @@ interface ImportOptions {
   reader: Pick<OpenApiReader, "read">;
   egress: (environment: Environment) => Egress;
   hasSecret(scope: Scope, name: string): boolean;
+  hasOAuthClient(scope: Scope, id: string): boolean;
 }
 
 /** Schemas and mappings of an answer, in UTF-16 code units. */
@@ -55,7 +66,7 @@ interface Entry {
 }
 
 /** Imports the operations of OpenAPI documents as HTTP tools. */
-export function createToolImport({ tools, reader, egress, hasSecret }: ImportOptions) {
+export function createToolImport({ tools, reader, egress, hasSecret, hasOAuthClient }: ImportOptions) {
   async function contentOf(scope: Scope, { url, document }: ImportTools, signal: AbortSignal): Promise<Uint8Array> {
     if ((url === undefined) === (document === undefined))
       throw invalid(url === undefined ? "document" : "url", "Give the document, or its address.", "required");
@@ -109,11 +120,23 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
   ): Promise<ToolImport> {
     const { dry_run = false, auth = {} } = order;
     const bytes = await contentOf(scope, order, signal);
+    const hash = sha256(bytes);
+    if (order.sha256 !== undefined && order.sha256 !== hash)
+      throw new AppError(
+        "document_changed",
+        "The document has changed since its hash was taken. Nothing was imported.",
+        {
+          param: "sha256",
+          details: { sha256: hash },
+        },
+      );
     const { document, operations } = await read(scope, bytes, order, signal);
     const source = order.source ?? order.url ?? (document.title || "openapi");
-    const hash = sha256(bytes);
-    const isChosen = chosenOf(operations, order.operations);
-    checkAuth(auth, document.security_schemes, (name) => hasSecret(scope, name));
+    const isChosen = chosenOperations(operations, order);
+    checkAuth(auth, document.security_schemes, {
+      hasSecret: (name) => hasSecret(scope, name),
+      hasOAuthClient: (id) => hasOAuthClient(scope, id),
+    });
     const refused = await refusedOrigins(scope, operations);
 
     const rest = createYielder();
@@ -127,7 +150,7 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
       await rest();
       const existing = matched.get(planned);
       const { tool } = planned;
-      const names = alternativeOf(planned.security, auth);
+      const names = alternativeOf(planned.security, document.security_schemes, auth);
       const entry: Entry = {
         planned,
         existing,
@@ -146,15 +169,17 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
     function decide(entry: Entry, tool: PlannedTool, names: readonly string[]): void {
       const { existing, planned } = entry;
       const { operation, operation_id } = planned;
-      const values = valuesOf(names, document.security_schemes, auth);
+      const { oauth_client_id, ...values } = valuesOf(names, document.security_schemes, auth);
+      const token = oauth_client_id === undefined ? null : { type: "oauth" as const, oauth_client_id };
       const openapi = { source, sha256: hash, operation, operation_id, fields_sha256: hashOf(tool) };
       const { name, ...fields } = tool;
       if (!existing) {
-        entry.change = { create: { ...fields, name, type: "http", ...values }, openapi };
+        entry.change = { create: { ...fields, name, type: "http", ...values, ...(token && { auth: token }) }, openapi };
         return;
       }
-      const isMoved = originOf(definitionOf(existing.row).http?.url ?? "") !== originOf(tool.url);
-      const differing = tools.valuesDiffer(existing.row, values, isMoved);
+      const before = definitionOf(existing.row).http;
+      const isMoved = originOf(before?.url ?? "") !== originOf(tool.url);
+      const differing = tools.valuesDiffer(existing.row, { ...values, auth: token }, isMoved);
       const { changes, edited } = differencesOf(existing, tool);
       entry.edited = edited;
       entry.changes = [...changes, ...differing.names];
@@ -164,7 +189,10 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
 
     const chosen = entries.filter((each) => each.isChosen && each.change !== null);
     if (!dry_run && chosen.length > importLimits.tools)
-      throw invalid("operations", `Choose at most ${importLimits.tools} operations: these are ${chosen.length}.`);
+      throw tooManyOperations(
+        order,
+        chosen.map(({ planned }) => planned),
+      );
     const ids = await tools.applyAll(
       scope,
       chosen.flatMap(({ change }) => (change ? [change] : [])),
@@ -193,27 +221,6 @@ export function createToolImport({ tools, reader, egress, hasSecret }: ImportOpt
 }
 
 const originOf = (url: string): string => URL.parse(url)?.origin ?? url;
-
-/** Returns which operations are chosen. Throws for names that the document does not have, or has several times. */
-function chosenOf(
-  operations: readonly PlannedOperation[],
-  names: readonly string[] | undefined,
-): (operation: PlannedOperation) => boolean {
-  if (!names) return () => true;
-  const byName = Map.groupBy(operations, ({ operation }) => operation);
-  const byId = Map.groupBy(operations, ({ operation_id }) => operation_id);
-  const chosen = new Set<PlannedOperation>();
-  const faults = names.flatMap((name, index) => {
-    const found = byName.get(name) ?? byId.get(name) ?? [];
-    if (found.length === 1 && found[0]) chosen.add(found[0]);
-    if (found.length === 0) return [fault(`operations[${index}]`, "The document has no such operation.")];
-    return found.length === 1
-      ? []
-      : [fault(`operations[${index}]`, "Several operations have this id: name them by method and path.")];
-  });
-  throwIfInvalid(faults.slice(0, 20));
-  return (operation) => chosen.has(operation);
-}
 
 function refusalOf(
   { tool }: PlannedOperation,
@@ -272,7 +279,9 @@ function shownOperations(entries: readonly Entry[], idOf: (entry: Entry) => stri
 
 const shownScheme = (scheme: PlannedScheme, auth: Auth, title: string): ToolImport["security_schemes"][number] => ({
   ...scheme,
-  secret: (Object.hasOwn(auth, scheme.name) && auth[scheme.name]?.secret) || null,
+  secret: ownValue(auth, scheme.name)?.secret ?? null,
+  oauth_client_id: ownValue(auth, scheme.name)?.oauth_client_id ?? null,
+  takes_oauth_client: takesOAuthClient(scheme),
   secret_holds: secretHolds(scheme),
   suggested_secret: suggestedSecret(title, scheme.name),
 });

@@ -3,6 +3,7 @@ import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import { objectOf } from "../../../domain/api-types/fields.ts";
 import { envelope } from "../../../domain/api-types/schema.ts";
 import { importLimits, refusalCodes, schemeTypes } from "../../../domain/openapi-import.ts";
+import { idOf } from "../../../http/schemas.ts";
 import * as t from "../../../lib/schema.ts";
 import { addressField } from "../types/fields.ts";
 import { shownMapping } from "../types/http-mapping.ts";
@@ -22,23 +23,34 @@ export const ImportTools = t.partial({
     Type.String({ minLength: 1, maxLength: 2048 }),
   ),
   operations: t.about(
-    "The operations to import: method and path, such as `GET /pets/{id}`, or the `operationId`. Default: all.",
+    `The operations to import: method and path, such as \`GET /pets/{id}\`, or the \`operationId\`; at most ${importLimits.tools} that change something. Default: all, or those of \`tags\`.`,
     Type.Array(Type.String({ minLength: 1, maxLength: 1100 }), { minItems: 1, maxItems: importLimits.operations }),
+  ),
+  tags: t.about(
+    "Tags of the document whose operations are imported, in addition to `operations`.",
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: importLimits.operations }),
   ),
   server: t.about(
     "The address of the API. Default: the first server of the document, with the defaults of its variables.",
     addressField,
   ),
   auth: t.about(
-    "The secrets to send, by the name of the document's security scheme.",
+    "The secret or the OAuth client of each of the document's security schemes, by the scheme's name.",
     t.named(
       "ToolImportAuth",
       Type.Record(
         Type.String({ pattern: "^[\\s\\S]{1,128}$" }),
         t.named(
-          "ToolImportSecret",
+          "ToolImportCredential",
           t.closedObject({
-            secret: t.about("The name of the secret.", Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" })),
+            secret: t.about(
+              "The name of the secret. Give this or `oauth_client_id`.",
+              Type.Optional(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" })),
+            ),
+            oauth_client_id: t.about(
+              "The OAuth client whose tokens are sent, of a scheme that takes access tokens.",
+              Type.Optional(idOf("oauth_client")),
+            ),
           }),
         ),
         { maxProperties: 50, additionalProperties: false },
@@ -46,6 +58,10 @@ export const ImportTools = t.partial({
     ),
   ),
   prefix: t.about("A text before the name of each new tool.", Type.String({ pattern: "^[A-Za-z0-9_-]{0,32}$" })),
+  sha256: t.about(
+    "The hash that a `dry_run` answered. If the document is another one by now, nothing is imported: 409 `document_changed`.",
+    Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  ),
   dry_run: t.about("Whether to say what the import would do, without storing anything.", Type.Boolean()),
 });
 export type ImportTools = Static<typeof ImportTools>;
@@ -107,7 +123,7 @@ const ImportedOperation = t.named(
       t.list(t.list(t.text)),
     ),
     auth: t.about(
-      "The schemes whose secrets the tool sends; null if it needs some and none are given.",
+      "The schemes whose secrets or tokens the tool sends; null if it needs some and none are given.",
       t.orNull(t.list(t.text)),
     ),
   }),
@@ -165,6 +181,8 @@ export const ToolImport = t.named(
             parameter: t.about("The name under which the key is sent, of `api_key`; else null.", t.orNull(t.text)),
             description: t.about("What the document says about it.", t.text),
             secret: t.about("The secret that is given for it; null if there is none.", t.orNull(t.text)),
+            oauth_client_id: t.about("The OAuth client that is given for it; null if there is none.", t.orNull(t.text)),
+            takes_oauth_client: t.about("Whether it takes access tokens, which an OAuth client can get.", t.boolean),
             secret_holds: t.about(
               "What the secret has to hold; null if the scheme is not supported.",
               t.orNull(t.text),

@@ -24,18 +24,32 @@ export function ImportApiDialog({ onClose }: { onClose: () => void }) {
   const [settings, setSettings] = useState<Settings>({});
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const importing = useMutation({
-    mutationFn: () => importTools(at, { ...order, operations: [...chosen] }),
+    mutationFn: (shown: ToolImport) => importTools(at, { ...order, operations: [...chosen], sha256: shown.sha256 }),
     onSettled: () => client.invalidateQueries(toolApi.all(at)),
   });
+  /** Previews the operations again, with the same settings. */
+  const reading = useMutation({
+    mutationFn: (_: { keepsChoice: boolean }) => importTools(at, { ...order, dry_run: true }),
+    onSuccess: (next, { keepsChoice }) => choose(next, keepsChoice),
+  });
 
-  const choose = (next: ToolImport, isSameDocument: boolean) => {
-    const kept = isSameDocument ? stillChosen(chosen, next.operations) : new Set<string>();
+  const choose = (next: ToolImport, keepsChoice: boolean) => {
+    const kept = keepsChoice ? stillChosen(chosen, next.operations) : new Set<string>();
     setChosen(kept.size > 0 ? kept : firstChoice(next.operations));
     setPlan(next);
     importing.reset();
   };
 
-  if (importing.data) return <ResultDialog plan={plan} result={importing.data} onClose={onClose} />;
+  if (importing.data)
+    return (
+      <ResultDialog
+        result={importing.data}
+        isReading={reading.isPending}
+        error={reading.error}
+        onMore={() => reading.mutate({ keepsChoice: false })}
+        onClose={onClose}
+      />
+    );
   if (step === "document" || !plan || !first)
     return (
       <DocumentDialog
@@ -76,10 +90,14 @@ export function ImportApiDialog({ onClose }: { onClose: () => void }) {
       onChosen={(next) => {
         setChosen(next);
         if (importing.isError) importing.reset();
+        if (reading.isError) reading.reset();
       }}
       isImporting={importing.isPending}
+      isReading={reading.isPending}
       error={importing.error}
-      onImport={() => importing.mutate()}
+      readError={reading.error}
+      onImport={() => importing.mutate(plan)}
+      onReadAgain={() => reading.mutate({ keepsChoice: true })}
       onSettings={() => setStep("settings")}
       onBack={() => setStep("document")}
     />

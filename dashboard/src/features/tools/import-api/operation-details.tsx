@@ -88,13 +88,16 @@ function Arguments({ operation }: { operation: ImportedOperation }) {
   );
 }
 
-/** Says what a call sends, or which secrets are missing. */
+/** Says what a call sends, or which schemes have neither secret nor OAuth client. */
 function authWords({ auth, security }: ImportedOperation, { security_schemes }: ToolImport): string {
   if (auth === null)
-    return `It needs ${security.map((names) => names.join(" and ")).join(", or ")}, and no secret is chosen for it. Calls are sent without.`;
+    return `It needs ${security.map((names) => names.join(" and ")).join(", or ")}, and nothing is chosen for it. Calls are sent without.`;
   if (auth.length === 0) return security.length === 0 ? "The document asks for none." : "None is sent.";
   return auth
-    .map((name) => `${name}: ${security_schemes.find((scheme) => scheme.name === name)?.secret ?? "no secret"}`)
+    .map((name) => {
+      const scheme = security_schemes.find((each) => each.name === name);
+      return `${name}: ${scheme?.oauth_client_id ?? scheme?.secret ?? "no secret"}`;
+    })
     .join(", ");
 }
 

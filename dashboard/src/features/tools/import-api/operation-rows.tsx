@@ -186,10 +186,12 @@ function Operation({
               {refusal ? refusal.message : operation}
             </span>
           </span>
-          {deprecated && <Badge>deprecated</Badge>}
-          {edited && <Badge title="The tool was edited after its import.">edited</Badge>}
-          {notes.length > 0 && <Badge title={notes.join(" ")}>simplified</Badge>}
-          {difference !== "added" && <Badge>{differenceBadges[difference]}</Badge>}
+          <span className="flex shrink-0 flex-col items-end gap-0.5 rail:flex-row rail:gap-1.5">
+            {deprecated && <Badge>deprecated</Badge>}
+            {edited && <Badge title="The tool was edited after its import.">edited</Badge>}
+            {notes.length > 0 && <Badge title={notes.join(" ")}>simplified</Badge>}
+            {difference !== "added" && <Badge>{differenceBadges[difference]}</Badge>}
+          </span>
         </button>
       </div>
       {isOpen && <OperationDetails plan={plan} operation={each} />}

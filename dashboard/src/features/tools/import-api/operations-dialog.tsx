@@ -2,6 +2,7 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import { useId, useState } from "react";
 import { importLimits } from "../../../../../server/domain/openapi-import.ts";
 import type { ImportedOperation, ToolImport } from "../../../../../server/resources/tools/import/schema.ts";
+import { ApiError } from "../../../lib/api.ts";
 import { formatCount, joinFacts, plural } from "../../../lib/format.ts";
 import { DialogFoot, DialogShell } from "../../../ui/dialogs/dialog-shell.tsx";
 import { Callout } from "../../../ui/feedback/callout.tsx";
@@ -21,14 +22,19 @@ const differenceWords: Record<ImportedOperation["difference"], string> = {
 
 const namesMost = 5;
 
+const hasChanged = (error: Error | null): boolean => error instanceof ApiError && error.code === "document_changed";
+
 /** Operations of a document: what each becomes, to be chosen. */
 export function OperationsDialog({
   plan,
   chosen,
   onChosen,
   isImporting,
+  isReading,
   error,
+  readError,
   onImport,
+  onReadAgain,
   onSettings,
   onBack,
 }: {
@@ -37,8 +43,14 @@ export function OperationsDialog({
   chosen: ReadonlySet<string>;
   onChosen: (chosen: ReadonlySet<string>) => void;
   isImporting: boolean;
+  /** True while the operations are read again. */
+  isReading: boolean;
+  /** Error of the import. */
   error: Error | null;
+  /** Error of reading the operations again. */
+  readError: Error | null;
   onImport: () => void;
+  onReadAgain: () => void;
   onSettings: () => void;
   onBack: () => void;
 }) {
@@ -54,6 +66,7 @@ export function OperationsDialog({
   const rows = rowsOf(groups, (tag) => isFiltered || turned.has(tag) !== isOpenAtFirst);
   const shown = groups.flatMap((group) => group.operations);
   const updates = operations.filter((each) => each.difference === "changed" && chosen.has(each.operation)).length;
+  const possible = counts.added + counts.changed;
   const isTooMany = chosen.size > importLimits.tools;
   const mark = (marked: readonly ImportedOperation[], on: boolean) => {
     const next = new Set(chosen);
@@ -76,7 +89,17 @@ export function OperationsDialog({
           )}
         </Base.Description>
         <div className="flex min-h-0 flex-col gap-3 overflow-y-auto px-5 pt-3 pb-4">
-          <ErrorNote title="The operations were not imported" error={error} />
+          <ErrorNote title="The operations cannot be shown" error={readError} />
+          {hasChanged(error) ? (
+            <Callout tone="warn" role="alert">
+              <p>The document has changed since its operations were shown. Nothing was imported.</p>
+              <Button size="sm" className="mt-2" disabled={isReading} onClick={onReadAgain}>
+                {isReading ? "Reading operations" : "Show them as they are now"}
+              </Button>
+            </Callout>
+          ) : (
+            <ErrorNote title="The operations were not imported" error={error} />
+          )}
           {removed.length > 0 && (
             <Callout tone="warn">
               {`${plural(counts.removed, "tool")} of an earlier import ${counts.removed === 1 ? "is" : "are"} no longer in the document: ${removed
@@ -87,7 +110,7 @@ export function OperationsDialog({
           )}
           {isTooMany && (
             <Callout tone="warn" role="status">
-              {`An import creates at most ${importLimits.tools} tools. Choose fewer, and import the others afterwards.`}
+              {`${formatCount(chosen.size)} are chosen, and an import takes at most ${importLimits.tools}. Choose fewer, for example by group, and import the others afterwards.`}
             </Callout>
           )}
           <div className="flex flex-wrap items-center gap-2">
@@ -105,7 +128,8 @@ export function OperationsDialog({
             <p role="status" className="text-xs text-muted">
               {joinFacts(
                 isFiltered && `${formatCount(shown.length)} found`,
-                `${formatCount(chosen.size)} of ${formatCount(counts.added + counts.changed)} chosen`,
+                `${formatCount(chosen.size)} of ${formatCount(possible)} chosen`,
+                possible > importLimits.tools && `at most ${importLimits.tools} per import`,
               )}
             </p>
           </div>
@@ -132,7 +156,11 @@ export function OperationsDialog({
           <Base.Close className={buttonClass()} disabled={isImporting}>
             Back
           </Base.Close>
-          <Button kind="primary" disabled={isImporting || chosen.size === 0 || isTooMany} onClick={onImport}>
+          <Button
+            kind="primary"
+            disabled={isImporting || isReading || chosen.size === 0 || isTooMany}
+            onClick={onImport}
+          >
             {isImporting ? "Importing" : importWords(chosen.size - updates, updates)}
           </Button>
         </DialogFoot>

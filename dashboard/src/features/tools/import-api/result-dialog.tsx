@@ -4,23 +4,31 @@ import type { ImportedOperation, ToolImport } from "../../../../../server/resour
 import { formatCount, joinFacts } from "../../../lib/format.ts";
 import { Badge } from "../../../ui/data/badge.tsx";
 import { DialogFoot, DialogShell } from "../../../ui/dialogs/dialog-shell.tsx";
-import { Callout } from "../../../ui/feedback/callout.tsx";
-import { buttonClass } from "../../../ui/forms/button.tsx";
+import { ErrorNote } from "../../../ui/feedback/error-note.tsx";
+import { Button, buttonClass } from "../../../ui/forms/button.tsx";
+import { canImport } from "./operation-groups.ts";
 
-/** The result of an import for each chosen operation. Those that failed come first. */
+/** The result of an import for each chosen operation. Those that failed come first. Others can be imported next. */
 export function ResultDialog({
-  plan,
   result,
+  isReading,
+  error,
+  onMore,
   onClose,
 }: {
-  plan: ToolImport | null;
   result: ToolImport;
+  /** True while the operations are read again. */
+  isReading: boolean;
+  error: Error | null;
+  /** Goes back to the operations. */
+  onMore: () => void;
   onClose: () => void;
 }) {
   const chosen = result.operations.filter((each) => each.chosen);
   const failed = chosen.filter(({ outcome }) => outcome === null);
   const unchanged = chosen.filter(({ outcome }) => outcome === "unchanged").length;
   const done = chosen.filter(({ outcome }) => outcome !== null);
+  const left = result.operations.filter((each) => !each.chosen && canImport(each)).length;
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <DialogShell wide>
@@ -34,11 +42,7 @@ export function ResultDialog({
           )}
         </Base.Description>
         <div className="flex min-h-0 flex-col gap-3 overflow-y-auto px-5 pt-3 pb-5">
-          {plan && plan.sha256 !== result.sha256 && (
-            <Callout tone="warn">
-              The document has changed since its operations were shown. The tools are as it is now.
-            </Callout>
-          )}
+          <ErrorNote title="The operations cannot be shown" error={error} />
           <ul aria-label="Imported operations" className="rounded-md border border-line">
             {[...failed, ...done].map((each) => (
               <Outcome key={each.operation} operation={each} onClose={onClose} />
@@ -47,6 +51,11 @@ export function ResultDialog({
           <p className="text-muted">An agent has only the tools that you attach to it.</p>
         </div>
         <DialogFoot>
+          {left > 0 && (
+            <Button disabled={isReading} onClick={onMore}>
+              {isReading ? "Reading operations" : `Import others (${formatCount(left)})`}
+            </Button>
+          )}
           <Base.Close className={buttonClass({ kind: "primary" })}>Close</Base.Close>
         </DialogFoot>
       </DialogShell>

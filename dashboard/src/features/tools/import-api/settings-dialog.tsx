@@ -1,5 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { isId } from "../../../../../server/domain/ids.ts";
 import type { ImportTools, ToolImport } from "../../../../../server/resources/tools/import/schema.ts";
+import { oauthClientApi } from "../../../entities/oauth/oauth-api.ts";
 import { importTools, secretApi, setSecret } from "../../../entities/tool/tool-api.ts";
 import { useForm } from "../../../hooks/use-form.ts";
 import { serverFieldErrors } from "../../../lib/field-errors.ts";
@@ -11,7 +13,10 @@ import { Combobox } from "../../../ui/forms/combobox.tsx";
 import { Field } from "../../../ui/forms/field.tsx";
 import { serverAddresses } from "./server-addresses.ts";
 
-/** `server`, `prefix`, and of each scheme `auth.NAME`: a secret's name, and `value.NAME`: the value of a new one. */
+/**
+ * `server`, `prefix`, and of each scheme `auth.NAME`: a secret's name, or an OAuth client's id, and `value.NAME`: the
+ * value of a new secret.
+ */
 export type Settings = Record<string, string>;
 
 type Scheme = ToolImport["security_schemes"][number];
@@ -52,9 +57,11 @@ export function SettingsDialog({
   const at = useWorkspace();
   const client = useQueryClient();
   const secrets = useQuery(secretApi.every(at));
+  const clients = useQuery(oauthClientApi.every(at));
   const schemes = plan.security_schemes;
   const usable = schemes.filter(isSendable);
-  const isNew = (name: string) => secrets.data !== undefined && !secrets.data.some((each) => each.name === name);
+  const isNew = (name: string) =>
+    !isId("oauth_client", name) && secrets.data !== undefined && !secrets.data.some((each) => each.name === name);
   const form = useForm<Settings, { plan: ToolImport; order: ImportTools }>({
     first: () => ({
       server: plan.server ?? "",
@@ -79,7 +86,8 @@ export function SettingsDialog({
         }),
       ),
     }),
-    blame: (error, draft) => serverFieldErrors(error, draft, (param) => param.replace(/\.secret$/, "")),
+    blame: (error, draft) =>
+      serverFieldErrors(error, draft, (param) => param.replace(/\.(secret|oauth_client_id)$/, "")),
     send: async (draft) => {
       const chosen = usable.flatMap(({ name }) => {
         const secret = draft[authField(name)]?.trim();
@@ -94,7 +102,12 @@ export function SettingsDialog({
         ...(server && server !== plan.server && { server }),
         ...(draft.prefix && { prefix: draft.prefix }),
         ...(chosen.length > 0 && {
-          auth: Object.fromEntries(chosen.map(({ name, secret }) => [name, { secret }])),
+          auth: Object.fromEntries(
+            chosen.map(({ name, secret }) => [
+              name,
+              isId("oauth_client", secret) ? { oauth_client_id: secret } : { secret },
+            ]),
+          ),
         }),
       };
       const next = await importTools(at, { ...order, dry_run: true });
@@ -135,6 +148,7 @@ export function SettingsDialog({
           key={scheme.name}
           scheme={scheme}
           names={secrets.data?.map(({ name }) => name) ?? []}
+          clients={(scheme.takes_oauth_client && clients.data) || []}
           secret={form.suggest(authField(scheme.name))}
           value={isNew(form.draft[authField(scheme.name)]?.trim() ?? "") ? form.text(valueField(scheme.name)) : null}
         />
@@ -158,19 +172,23 @@ export function SettingsDialog({
         {...form.text("prefix")}
       />
       <ErrorNote title="The secrets cannot be shown" error={secrets.error} />
+      <ErrorNote title="The OAuth clients cannot be shown" error={clients.error} />
     </FormDialog>
   );
 }
 
 function SchemeFields({
-  scheme: { name, type, in: place, parameter, secret_holds, suggested_secret },
+  scheme: { name, type, in: place, parameter, secret_holds, suggested_secret, takes_oauth_client },
   names,
+  clients,
   secret,
   value,
 }: {
   scheme: Scheme;
   /** Names of the secrets that there are. */
   names: readonly string[];
+  /** OAuth clients whose tokens the scheme takes. */
+  clients: readonly { id: string; name: string }[];
   secret: { value: string | undefined; error?: string | null; onValue: (text: string) => void };
   /** Field of a new secret's value. */
   value: object | null;
@@ -180,10 +198,22 @@ function SchemeFields({
   return (
     <>
       <Combobox
-        label={`Secret for ${name} (optional)`}
+        label={`${takes_oauth_client ? "OAuth client or secret" : "Secret"} for ${name} (optional)`}
         placeholder={suggested_secret}
-        hint={`${kind}. The secret holds: ${secret_holds?.replace(/^\w/, (letter) => letter.toLowerCase())} An existing one, or the name of a new one.`}
-        items={names.map((each) => ({ value: each }))}
+        hint={[
+          `${kind}.`,
+          takes_oauth_client && "An OAuth client, whose tokens are sent, or a secret.",
+          `The secret holds: ${secret_holds?.replace(/^\w/, (letter) => letter.toLowerCase())} An existing one, or the name of a new one.`,
+        ]
+          .filter(Boolean)
+          .join(" ")}
+        items={[
+          ...clients.map(({ id, name: client }) => ({
+            value: id,
+            aside: <span className="cut max-w-60 font-sans text-muted">{client}</span>,
+          })),
+          ...names.map((each) => ({ value: each })),
+        ]}
         {...secret}
         value={secret.value ?? ""}
       />
