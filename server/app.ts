@@ -230,7 +230,7 @@ export function createApp(options: AppOptions) {
     onRefused,
     resources: createMount([...resources, keys.clientTokens]),
     callbacks: callbacks.plugin,
-    consents: consentRoutes({ consents: runs.consents, http, projects, log: base.log }),
+    consents: consentRoutes({ consents: runs.consents, http, projects, browsers: oauth.browsers, log: base.log }),
     triggers: triggers.plugin,
     oauth: oauth.plugin,
     metrics: metrics.plugin,

@@ -1,6 +1,7 @@
 import { testEvent, webhookEvents } from "../domain/api-types/enums.ts";
 import { prefixes } from "../domain/ids.ts";
 import { skillText, zipOf } from "./archives.ts";
+import { browserAt } from "./consent-browser.ts";
 import type { Answer } from "./expect-declared.ts";
 import { startMcpServer } from "./mcp-server.ts";
 import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "./oauth-server.ts";
@@ -367,7 +368,8 @@ async function oauth(ask: Ask, { app }: Pick<TestApp, "app">, issuer: OAuthServe
   await ask("get", "oauth_clients.retrieve", path);
   await ask("patch", "oauth_clients.update", path, { scopes: ["calendar.read", "calendar.write"] });
   const { url } = await ask("post", "oauth_clients.authorize", `${path}/authorize`, { user_id: "ada" });
-  await app.handle(new Request(`http://localhost${issuer.consent(url, "ada")}`));
+  const browser = browserAt({ app });
+  await browser.visit(issuer.consent(await browser.open(url), "ada"));
   const { data } = await ask("get", "oauth_grants.list", "/oauth_grants");
   await ask("get", "oauth_grants.retrieve", `/oauth_grants/${data[0].id}`);
   await ask("delete", "oauth_grants.delete", `/oauth_grants/${data[0].id}`);
