@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { type ConsentBrowser, createConsentBrowser } from "../server/testing/consent-browser.ts";
 import {
   type OAuthServer,
   oauthClientId,
@@ -31,14 +32,9 @@ const waiting = async (server: Runnel, agent_id: string, user_id: string): Promi
   return body;
 };
 
-const visit = (server: Runnel, path: string) => server.fetch(path, { key: null });
-
 /** Sends the user to the authorization server, and returns the way back. */
-async function wayBack(server: Runnel, issuer: OAuthServer, { required_action, user_id }: Json): Promise<string> {
-  const opened = await visit(server, new URL(required_action.url).pathname);
-  expect(opened.status).toBe(303);
-  return issuer.consent(opened.headers.get("location")!, user_id);
-}
+const wayBack = async (browser: ConsentBrowser, issuer: OAuthServer, { required_action, user_id }: Json) =>
+  issuer.consent(await browser.open(required_action.url), user_id);
 
 /** Reads the stream of a run until its end. */
 async function ended(server: Runnel, id: string): Promise<Json> {
@@ -53,13 +49,14 @@ test.each(["after_consent", "before_tool.authorized", "after_tool.authorized"])(
     await using issuer = await startOAuthServer();
     await using server = await startRunnel({ environment: { RUNNEL_FAILPOINT: point } });
     const agent = await newAgent(server, issuer);
+    const browser = createConsentBrowser((path, init) => server.fetch(path, { key: null, ...init }));
     const [first, second, other] = [
       await waiting(server, agent, "ada"),
       await waiting(server, agent, "ada"),
       await waiting(server, agent, "bob"),
     ];
     // The answer may come before the runs go on.
-    await visit(server, await wayBack(server, issuer, first)).catch(() => {});
+    await browser.visit(await wayBack(browser, issuer, first)).catch(() => {});
     expect(await server.died()).toBe("SIGKILL");
     expect(issuer.callers).toEqual([]);
     await server.restart({ RUNNEL_FAILPOINT: "" });
@@ -71,7 +68,7 @@ test.each(["after_consent", "before_tool.authorized", "after_tool.authorized"])(
     expect((await server.get(`/v1/runs/${other.id}`)).body.status).toBe("requires_action");
     expect(issuer.callers).toEqual(["ada", "ada"]);
     // The address still works after the restart.
-    await visit(server, await wayBack(server, issuer, other));
+    await browser.visit(await wayBack(browser, issuer, other));
     expect(await ended(server, other.id)).toMatchObject({ tool_calls: [{ output: { subject: "bob" } }] });
   },
   60_000,

@@ -524,7 +524,7 @@ function lasting(recorded: Recorded): Recorded {
     })
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, "https://example.com")
     .replace(/(?<=\/callbacks\/[\w.]+\.)[\w-]{43}/g, "WEJ6LtG81Y1JxvpZlSZXNAhym0Q5oG45tAUtu-wSx6o")
-    .replace(/(?<=[?&](?:state|code_challenge)=)[\w-]{43}/g, "oUJzKz1fD0yQm3bW7vTn5XcR2sLe8HpGi4kAaYwZtNE")
+    .replace(/(?<=\/oauth\/consent\/)[\w-]{43}/g, "oUJzKz1fD0yQm3bW7vTn5XcR2sLe8HpGi4kAaYwZtNE")
     .replace(/(?<=\/chat\/agt_\w+#)[\w-]{43}/g, "q0kQ5tYvXn3mE1rB8uJ2wLZ7cHs4dFgaKpOiRyTzUeM")
     .replace(/\b(sk_test|whsec)_[\w+/]{4}(?![\w+/])/g, "$1_x7q2");
   return JSON.parse(text, function (this: object, field: string, value: unknown) {
