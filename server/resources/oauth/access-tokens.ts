@@ -14,6 +14,7 @@ import { itself } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { AuthorizationStore } from "./authorization-store.ts";
 import type { ClientStore } from "./client-store.ts";
+import type { Departures } from "./departures.ts";
 import type { GrantStore } from "./grant-store.ts";
 import type { Revocations } from "./revocations.ts";
 import { type ClientRow, definitionOf, type GrantRow, holderOf } from "./row.ts";
@@ -99,6 +100,7 @@ interface AccessTokenOptions {
   /** True if users may be sent to this address. */
   mayReturn(scope: Scope, url: string): boolean;
   redirectUri: () => string;
+  departures: Pick<Departures, "isDeparting" | "during">;
   revocations: Pick<Revocations, "add" | "wake">;
   now: () => number;
 }
@@ -121,7 +123,7 @@ const new_ms = 5000;
 
 /** Creates the tokens of OAuth clients. */
 export function createAccessTokens(options: AccessTokenOptions) {
-  const { db, audit, clients, grants, authorizations, requests, now } = options;
+  const { db, audit, clients, grants, authorizations, requests, departures, now } = options;
   const flights = new Map<string, Promise<AccessToken>>();
   const pauses = new Map<string, Pause>();
   const granted = createEventEmitter<[NewGrant]>();
@@ -196,6 +198,13 @@ export function createAccessTokens(options: AccessTokenOptions) {
 
   /** Requests tokens and stores them before anyone uses them. */
   async function request(order: Renewal, ask: () => Promise<TokenSet>): Promise<AccessToken> {
+    const { scope } = order;
+    return departures.isDeparting(scope.project_id)
+      ? departing
+      : departures.during(scope.project_id, issue(order, ask));
+  }
+
+  async function issue(order: Renewal, ask: () => Promise<TokenSet>): Promise<AccessToken> {
     const { key } = order;
     let fresh: TokenSet;
     try {
@@ -338,7 +347,7 @@ export function createAccessTokens(options: AccessTokenOptions) {
     const attempt = browser === null ? null : await db.write(() => authorizations.take(state, browser));
     // Without its cookie it is the browser of another person: the request stays for the one that it is of.
     if (!attempt) return authorizations.find(state) ? otherBrowser : stale;
-    const outcome = await exchange(attempt, query, state);
+    const outcome = await departures.during(attempt.project_id, exchange(attempt, query, state));
     if (!outcome.granted) await db.write(() => authorizations.end(state));
     return outcome;
   }
@@ -445,6 +454,13 @@ const noClient: AccessToken = {
   code: "oauth_client_not_found",
   message: "The OAuth client does not exist.",
   retryable: false,
+};
+
+const departing: AccessToken = {
+  status: "failed",
+  code: "oauth_issuer_unreachable",
+  message: "The project is being moved to another cell.",
+  retryable: true,
 };
 
 const noUser = ({ name }: ClientRow): AccessToken => ({

@@ -9,6 +9,7 @@ import { createAccessTokens } from "./access-tokens.ts";
 import { createAuthorizationStore } from "./authorization-store.ts";
 import { browserCookie } from "./browser-cookie.ts";
 import { createClientStore } from "./client-store.ts";
+import { createDepartures } from "./departures.ts";
 import { createGrantStore, type GrantStore } from "./grant-store.ts";
 import { createMcpClients } from "./mcp-clients.ts";
 import { createRevocations } from "./revocations.ts";
@@ -51,8 +52,10 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
   const authorizations = createAuthorizationStore({ db, secrets, naming, now });
   const mcp = createMcpClients({ db, clients, accessOf, metadataOf, redirectUri });
 
+  const departures = createDepartures();
   const tokens = createAccessTokens({
     ...base,
+    departures,
     clients,
     grants,
     authorizations,
@@ -76,6 +79,7 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
     plugin: oauthCallbackRoute({ complete: tokens.complete, browsers, log }),
     browsers,
     accessTokens: tokens,
+    departures,
     mcp,
     hasClient: (scope: Scope, id: string): boolean => clients.row(scope, id) !== null,
     isPerUser: (scope: Scope, id: string): boolean => clients.row(scope, id)?.per_user ?? false,
