@@ -439,8 +439,11 @@ function isUsable(
 }
 
 /** True for tokens that were just issued: one that is refused then is refused for another reason than its age. */
-const isNew = ({ refreshed_at_ms, created_at_ms }: GrantRow, at: number): boolean =>
-  at - (refreshed_at_ms ?? created_at_ms) < new_ms;
+function isNew({ refreshed_at_ms, created_at_ms }: GrantRow, at: number): boolean {
+  const age = at - (refreshed_at_ms ?? created_at_ms);
+  // A clock that was set back makes it younger than nothing.
+  return age >= 0 && age < new_ms;
+}
 
 const rejectedNew = ({ name }: ClientRow): AccessToken => ({
   status: "failed",
