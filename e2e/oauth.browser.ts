@@ -51,9 +51,13 @@ async function makeAgent(client: Json, more: object = {}): Promise<string> {
   return createScripted(server, [{ tool_calls: [call] }, { text: "It is done." }], { tools: [tool.id], ...more });
 }
 
+/** Goes on from the page that says what is connected for whom. */
+const goOn = (page: Page) => page.getByRole("button", { name: `Continue to ${new URL(issuer.url).host}` }).click();
+
 /** Follows a link that opens another tab, and consents or refuses there. */
 async function decideElsewhere(page: Page, link: string, decision: "Allow" | "Refuse"): Promise<string> {
   const [other] = await Promise.all([page.waitForEvent("popup"), page.getByRole("link", { name: link }).click()]);
+  await goOn(other);
   await other.getByRole("link", { name: decision }).click();
   await expect(other.getByRole("heading", { level: 1 })).toContainText("connected");
   const heading = await other.getByRole("heading", { level: 1 }).textContent();
@@ -100,6 +104,7 @@ test("a client is created, connected, used by a tool, revoked and deleted in the
 
   await test.step("a refused consent comes back here, and says so", async () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await goOn(page);
     await page.getByRole("link", { name: "Refuse" }).click();
     await expect(page.getByRole("status").filter({ hasText: "Calendar was not connected" })).toContainText("refused");
     await expectAccessible(page, "refused consent");
@@ -115,6 +120,7 @@ test("a client is created, connected, used by a tool, revoked and deleted in the
 
   await test.step("a consent comes back here, and the grant is there", async () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await goOn(page);
     await page.getByRole("link", { name: "Allow" }).click();
     await expect(page.getByText("Calendar is connected")).toBeVisible();
     const row = page.getByRole("row").filter({ hasText: "The project" });
@@ -193,7 +199,17 @@ test("a link connects one user, and a link that was used or is wrong leads to a 
   await expectAccessible(page, "link for a user");
   const other = await page.context().newPage();
   await other.goto(link);
+  await expect(other.getByRole("heading", { name: "Connect Mail?" })).toBeVisible();
+  await expect(other.getByRole("definition").filter({ hasText: "ada" })).toBeVisible();
+  await expectAccessible(other, "page of a consent");
+  await expectToFit(other, "page of a consent");
+  await goOn(other);
   const allow = (await other.getByRole("link", { name: "Allow" }).getAttribute("href")) ?? "";
+  const stranger = await (await page.context().browser()!.newContext()).newPage();
+  await stranger.goto(allow);
+  await expect(stranger.getByRole("heading", { name: "Open the link again in this browser" })).toBeVisible();
+  await expectAccessible(stranger, "a way back in another browser");
+  await stranger.context().close();
   await other.goto(allow);
   await expect(other.getByRole("heading", { name: "Mail is connected" })).toBeVisible();
   await dialog.getByRole("button", { name: "Close" }).click();
@@ -223,6 +239,7 @@ test("the server of an MCP tool is discovered and registered at, and its tool le
   await expectAccessible(page, "MCP tool without an account");
   await page.getByRole("link", { name: "Connect an account" }).click();
   await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await goOn(page);
   await page.getByRole("link", { name: "Allow" }).click();
   await expect(page.getByText("is connected")).toBeVisible();
   await expect(page.getByRole("row").filter({ hasText: "The project" })).toContainText("Active");

@@ -230,7 +230,7 @@ export function createApp(options: AppOptions) {
     onRefused,
     resources: createMount([...resources, keys.clientTokens]),
     callbacks: callbacks.plugin,
-    consents: consentRoutes({ consents: runs.consents, http, projects, log: base.log }),
+    consents: consentRoutes({ consents: runs.consents, http, projects, browsers: oauth.browsers, log: base.log }),
     triggers: triggers.plugin,
     oauth: oauth.plugin,
     metrics: metrics.plugin,
@@ -290,7 +290,16 @@ export function createApp(options: AppOptions) {
     staysSignedIn: dashboard.staysSignedIn,
     backups: dashboard.backups,
     /** Moves projects between the cells of a cluster. */
-    moving: { ...runs.leaving, ...life.moving },
+    moving: {
+      ...runs.leaving,
+      ...life.moving,
+      /** Resolves once no token is being issued for the project. Call before its rows leave. */
+      depart: oauth.departures.depart,
+      renew(projectId: string): void {
+        life.moving.renew(projectId);
+        oauth.departures.end(projectId);
+      },
+    },
     /** Cleans up archived and deleted projects now, without waiting for the timer. */
     windDown: teardown.finish,
     /** Checks the alerts now, without waiting for the timer. */

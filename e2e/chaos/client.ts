@@ -1,3 +1,4 @@
+import { createConsentBrowser } from "../../server/testing/consent-browser.ts";
 import type { OAuthServer } from "../../server/testing/oauth-server.ts";
 import type { Frame } from "../event-stream.ts";
 import type { Json, ParsedResponse } from "../harness.ts";
@@ -152,17 +153,17 @@ export function createRunClient(shared: StormState, label: string, known: string
   async function consent({ url, user_id }: Json, isRefused: boolean): Promise<void> {
     const { issuer } = shared;
     await Bun.sleep(random.between(0, 100)); // The random length is the test: kills fall into the wait.
-    const visit = (path: string) => server.fetch(path, { key: null, redirect: "manual" });
+    const browser = createConsentBrowser((path, init) => server.fetch(path, { key: null, ...init }));
     for (;;) {
       await lives.up();
-      const opened = await attempt(() => visit(new URL(url).pathname));
+      const opened = await attempt(() => browser.press(url));
       const location = opened?.headers.get("location");
       await opened?.text().catch(() => "");
       if (opened?.status === 409 || opened?.status === 404) return; // It was settled before, or cancelled.
       if (!location) continue;
       const state = new URL(location).searchParams.get("state") ?? "";
       const refusal = `/oauth/callback?${new URLSearchParams({ error: "access_denied", state, iss: issuer.url })}`;
-      const back = await attempt(() => visit(isRefused ? refusal : issuer.consent(location, user_id)));
+      const back = await attempt(() => browser.visit(isRefused ? refusal : issuer.consent(location, user_id)));
       await back?.text().catch(() => "");
       if (isRefused && back?.status === 400) figures.refused_consents++;
       await Bun.sleep(20); // The run may not have heard of it yet: the address says when it waits no more.

@@ -22,7 +22,8 @@ const addresses: Record<string, string> = {
   "GET /oauth/callback":
     "Where an authorization server sends a user back who [consented](../guides/oauth.md). It works once.",
   "GET /oauth/consent/:token":
-    "Leads a [user](../guides/act-as-the-user.md) to the service whose use a run waits for. The address itself is the permission.",
+    "The page that a [user](../guides/act-as-the-user.md) sees before a consent. The address itself is the permission.",
+  "POST /oauth/consent/:token": "Its button: leads to the service, and ties the consent to this browser.",
   "POST /triggers/:id": "Where another system sends its events to a [trigger](../guides/triggers.md). Each is signed.",
   "POST /a2a/v1/agents/:id": "A call of JSON-RPC by an [A2A client](../connect/a2a.md).",
   "GET /a2a/v1/agents/:id/.well-known/agent-card.json": "The agent's card.",

@@ -1,3 +1,4 @@
+import { browserAt } from "./consent-browser.ts";
 import { type OAuthServer, oauthClientId, oauthClientSecret } from "./oauth-server.ts";
 import { settledRun } from "./settled-run.ts";
 import type { Client, TestApp } from "./test-app.ts";
@@ -13,6 +14,8 @@ export const callsOnce = (...names: string[]) => [
 
 /** Creates OAuth clients, tools that use them, and runs that wait for their users. */
 export function createConsentWorld(app: TestApp, client: Client, issuer: OAuthServer) {
+  const browser = browserAt(app);
+
   async function make(path: string, body: object): Promise<Json> {
     const { status, body: made } = await client.post(path, body);
     if (status !== 201) throw new Error(`${path}: ${status} ${JSON.stringify(made)}`);
@@ -67,22 +70,17 @@ export function createConsentWorld(app: TestApp, client: Client, issuer: OAuthSe
         watch.leave();
       }
     },
-    /** Opens the address of a consent and returns where the browser is sent. */
-    async open(url: string): Promise<string> {
-      const { status, body, headers } = await app.send("GET", pathOf(url));
-      if (status !== 303) throw new Error(`${url}: ${status} ${JSON.stringify(body)}`);
-      return headers.get("location")!;
-    },
+    browser,
     /** Consents as this subject at the address that a run shows. */
     async consent(url: string, subject: string): Promise<void> {
-      const back = await app.send("GET", issuer.consent(await this.open(url), subject));
-      if (back.status !== 200) throw new Error(`${back.status} ${JSON.stringify(back.body)}`);
+      const back = await browser.visit(issuer.consent(await browser.open(url), subject));
+      if (back.status !== 200) throw new Error(`${back.status} ${await back.text()}`);
     },
     /** Refuses at the address that a run shows. */
     async refuse(url: string): Promise<void> {
-      const state = new URL(await this.open(url)).searchParams.get("state") ?? "";
+      const state = new URL(await browser.open(url)).searchParams.get("state") ?? "";
       const query = new URLSearchParams({ error: "access_denied", state, iss: issuer.url });
-      await app.send("GET", `/oauth/callback?${query}`);
+      await browser.visit(`/oauth/callback?${query}`);
     },
     events: async (id: string): Promise<Json[]> => (await client.get(`/v1/runs/${id}/events?limit=100`)).body.data,
   };

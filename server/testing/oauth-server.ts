@@ -49,6 +49,7 @@ export async function startOAuthServer() {
   const access = new Map<string, { family: Family; expires_at: number | null }>();
   const families: Family[] = [];
   const spent = new Set<string>();
+  let spentTwice = 0;
   const state = {
     faults: {} as OAuthFaults,
     lifetime_seconds: 3600 as number | null,
@@ -153,6 +154,7 @@ export async function startOAuthServer() {
         const family = families.find(({ refresh_token }) => refresh_token === given);
         if (!family || family.isRevoked || family.client_id !== client_id) {
           // A second use: the token was stolen, or its owner lost the answer.
+          if (spent.has(given)) spentTwice++;
           for (const each of families) if (spent.has(given)) each.isRevoked = true;
           return refuse("invalid_grant");
         }
@@ -259,6 +261,8 @@ export async function startOAuthServer() {
     ],
     /** Number of requests for tokens of this grant. */
     requests: (grant_type: string): number => state.asked.filter((form) => form.grant_type === grant_type).length,
+    /** Number of refresh tokens that came a second time. */
+    spentTwice: () => spentTwice,
     /** Makes every access token of a subject invalid, as a changed password does; refresh tokens stay. */
     forget(subject: string): void {
       for (const [given, { family }] of access) if (family.subject === subject) access.delete(given);

@@ -1,6 +1,7 @@
 import { testEvent, webhookEvents } from "../domain/api-types/enums.ts";
 import { prefixes } from "../domain/ids.ts";
 import { skillText, zipOf } from "./archives.ts";
+import { browserAt } from "./consent-browser.ts";
 import type { Answer } from "./expect-declared.ts";
 import { startMcpServer } from "./mcp-server.ts";
 import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "./oauth-server.ts";
@@ -367,7 +368,8 @@ async function oauth(ask: Ask, { app }: Pick<TestApp, "app">, issuer: OAuthServe
   await ask("get", "oauth_clients.retrieve", path);
   await ask("patch", "oauth_clients.update", path, { scopes: ["calendar.read", "calendar.write"] });
   const { url } = await ask("post", "oauth_clients.authorize", `${path}/authorize`, { user_id: "ada" });
-  await app.handle(new Request(`http://localhost${issuer.consent(url, "ada")}`));
+  const browser = browserAt({ app });
+  await browser.visit(issuer.consent(await browser.open(url), "ada"));
   const { data } = await ask("get", "oauth_grants.list", "/oauth_grants");
   await ask("get", "oauth_grants.retrieve", `/oauth_grants/${data[0].id}`);
   await ask("delete", "oauth_grants.delete", `/oauth_grants/${data[0].id}`);
@@ -522,7 +524,7 @@ function lasting(recorded: Recorded): Recorded {
     })
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, "https://example.com")
     .replace(/(?<=\/callbacks\/[\w.]+\.)[\w-]{43}/g, "WEJ6LtG81Y1JxvpZlSZXNAhym0Q5oG45tAUtu-wSx6o")
-    .replace(/(?<=[?&](?:state|code_challenge)=)[\w-]{43}/g, "oUJzKz1fD0yQm3bW7vTn5XcR2sLe8HpGi4kAaYwZtNE")
+    .replace(/(?<=\/oauth\/consent\/)[\w-]{43}/g, "oUJzKz1fD0yQm3bW7vTn5XcR2sLe8HpGi4kAaYwZtNE")
     .replace(/(?<=\/chat\/agt_\w+#)[\w-]{43}/g, "q0kQ5tYvXn3mE1rB8uJ2wLZ7cHs4dFgaKpOiRyTzUeM")
     .replace(/\b(sk_test|whsec)_[\w+/]{4}(?![\w+/])/g, "$1_x7q2");
   return JSON.parse(text, function (this: object, field: string, value: unknown) {

@@ -106,6 +106,7 @@ export function createProjectMover(options: MoverOptions) {
     moving.end(project);
     for (const until = performance.now() + lastRequests_ms; inFlight.has(project); await Bun.sleep(look_ms))
       if (performance.now() > until) break;
+    await moving.depart(project);
     const finishLeaving = moving.leave(project);
     const pack = () => moves.pack({ id, project, from: own, to, actor, most_bytes });
     const packed = await ship.withLongLease(workOf(project), pack).catch((error) => {

@@ -34,7 +34,7 @@ const serverPaths = new Set(["/metrics", "/healthz", "/readyz"]);
 
 const consoleProject = /^\/console\/api\/(?:projects\/)?(proj_[0-9a-z]+)(?:\/|$)/;
 const callbackProject = /^\/callbacks\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
-const consentProject = /^\/oauth\/consent\/[^/.]+\.[^/.]+\.[^/.]+\.(proj_[0-9a-z]+)$/;
+const consentProject = /^\/oauth\/consent\/[^/.]+\.(?:[^/.]+\.[^/.]+\.)?(proj_[0-9a-z]+)$/;
 const triggerProject = /^\/triggers\/[^/.]+\.(proj_[0-9a-z]+)$/;
 const oauthProject = /[?&]state=[\w-]+\.(proj_[0-9a-z]+)(?:&|$)/;
 const chatToken = /^\/chat\/(agt_[0-9a-z]+)\/token$/;

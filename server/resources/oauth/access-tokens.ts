@@ -5,6 +5,7 @@ import { invalid } from "../../http/errors.ts";
 import { losesGrants } from "../../http/oauth-client-faults.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import { randomToken } from "../../lib/random-token.ts";
+import { hostOf } from "../../runtime/oauth/fetch-json.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
@@ -13,6 +14,7 @@ import { itself } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { AuthorizationStore } from "./authorization-store.ts";
 import type { ClientStore } from "./client-store.ts";
+import type { Departures } from "./departures.ts";
 import type { GrantStore } from "./grant-store.ts";
 import type { Revocations } from "./revocations.ts";
 import { type ClientRow, definitionOf, type GrantRow, holderOf } from "./row.ts";
@@ -35,10 +37,17 @@ interface DeniedGrant {
   reason: string;
 }
 
-/** Where a user has to go to consent. */
-interface AuthorizationUrl {
-  url: string;
+/** A stored request for a consent. Its state is secret: who has it can consent. */
+interface ConsentRequest {
+  state: string;
   expiresAt: number;
+}
+
+/** The client and the user for whom a consent is requested; null: for the project. */
+interface RequestedConsent {
+  scope: Scope;
+  oauthClientId: string;
+  userId: string | null;
 }
 
 export interface AccessTokens {
@@ -54,15 +63,21 @@ export interface AccessTokens {
     rejected?: string,
     missing?: readonly string[],
   ): Promise<AccessToken>;
-  /**
-   * Returns the address to which the user is sent. Its callback stores the grant and then calls every listener of
-   * `onGranted`.
-   */
+  /** Stores a request for a consent. Throws if the user could not be sent to the authorization server. */
   authorize(
     scope: Scope,
     oauthClientId: string,
     request: { userId: string | null; runId?: string; returnUrl?: string },
-  ): Promise<AuthorizationUrl>;
+  ): Promise<ConsentRequest>;
+  /** Returns what a request is for; null if it is over. */
+  requested(state: string): RequestedConsent | null;
+  /** Returns a client as its users see it: its name, and the host where they consent. Null: it was deleted. */
+  shown(scope: Scope, oauthClientId: string): { name: string; host: string } | null;
+  /**
+   * Binds a request to the browser with this cookie, and returns the address of the authorization server; null if the
+   * request is over. The callback stores the grant and then calls every listener of `onGranted`.
+   */
+  send(state: string, browser: string): Promise<string | null>;
   onGranted(listener: (grant: NewGrant) => void): void;
   /** Calls back when a user came back from the authorization server without consenting. */
   onDenied(listener: (denial: DeniedGrant) => void): void;
@@ -85,6 +100,7 @@ interface AccessTokenOptions {
   /** True if users may be sent to this address. */
   mayReturn(scope: Scope, url: string): boolean;
   redirectUri: () => string;
+  departures: Pick<Departures, "isDeparting" | "during">;
   revocations: Pick<Revocations, "add" | "wake">;
   now: () => number;
 }
@@ -107,7 +123,7 @@ const new_ms = 5000;
 
 /** Creates the tokens of OAuth clients. */
 export function createAccessTokens(options: AccessTokenOptions) {
-  const { db, audit, clients, grants, authorizations, requests, now } = options;
+  const { db, audit, clients, grants, authorizations, requests, departures, now } = options;
   const flights = new Map<string, Promise<AccessToken>>();
   const pauses = new Map<string, Pause>();
   const granted = createEventEmitter<[NewGrant]>();
@@ -182,6 +198,13 @@ export function createAccessTokens(options: AccessTokenOptions) {
 
   /** Requests tokens and stores them before anyone uses them. */
   async function request(order: Renewal, ask: () => Promise<TokenSet>): Promise<AccessToken> {
+    const { scope } = order;
+    return departures.isDeparting(scope.project_id)
+      ? departing
+      : departures.during(scope.project_id, issue(order, ask));
+  }
+
+  async function issue(order: Renewal, ask: () => Promise<TokenSet>): Promise<AccessToken> {
     const { key } = order;
     let fresh: TokenSet;
     try {
@@ -261,7 +284,7 @@ export function createAccessTokens(options: AccessTokenOptions) {
     scope: Scope,
     id: string,
     { userId, runId, returnUrl }: { userId: string | null; runId?: string; returnUrl?: string },
-  ): Promise<AuthorizationUrl> {
+  ): Promise<ConsentRequest> {
     const found = clients.find(scope, id);
     if (found.grant !== "authorization_code")
       throw new AppError("validation_failed", "This client gets its tokens for itself: no user has to consent.");
@@ -280,27 +303,60 @@ export function createAccessTokens(options: AccessTokenOptions) {
       const order = { verifier: randomToken(), redirect_uri, scopes, definition: definitionOf(client) };
       const state = authorizations.newState(scope);
       const issuerClient = clients.issuerClient(client);
-      const url = await requests.authorizationUrl(scope.environment, issuerClient, { ...order, state });
-      return { order, state, url };
+      // The address is created again when the user goes there. What is wrong with it is said now.
+      await requests.authorizationUrl(scope.environment, issuerClient, { ...order, state });
+      return { order, state };
     };
-    const { order, state, url } = await attempt().catch((error) => {
-      if (!(error instanceof OAuthFailure)) throw error;
-      throw toAppError(error);
-    });
+    const { order, state } = await attempt().catch(throwAppError);
     const expiresAt = await db.write(() => {
       clients.find(scope, id); // It may have been deleted meanwhile.
       const key = { oauth_client_id: id, user_id: holder, run_id: runId ?? null, return_url: returnUrl ?? null };
       return authorizations.insert(scope, state, key, order);
     });
-    return { url, expiresAt };
+    return { state, expiresAt };
   }
 
-  /** Ends an authorization with what the user's browser brought back. */
-  async function complete(query: URLSearchParams): Promise<CallbackOutcome> {
+  function requested(state: string): RequestedConsent | null {
+    const attempt = authorizations.find(state);
+    if (!attempt) return null;
+    const { project_id, environment, oauth_client_id, user_id } = attempt;
+    return { scope: { project_id, environment }, oauthClientId: oauth_client_id, userId: user_id };
+  }
+
+  function shown(scope: Scope, id: string): { name: string; host: string } | null {
+    const client = clients.row(scope, id);
+    if (!client) return null;
+    const { issuer, authorization_endpoint } = definitionOf(client);
+    return { name: client.name, host: hostOf(authorization_endpoint ?? issuer ?? "") };
+  }
+
+  async function send(state: string, browser: string): Promise<string | null> {
+    const attempt = await db.write(() => authorizations.bind(state, browser));
+    if (!attempt) return null;
+    const client = clients.row(attempt, attempt.oauth_client_id);
+    if (!client || losesGrants(attempt.definition, definitionOf(client), true)) return null;
+    return requests
+      .authorizationUrl(attempt.environment, clients.issuerClient(client), { ...attempt, state })
+      .catch(throwAppError);
+  }
+
+  /** Ends an authorization with what the user's browser brought back. `browser` is its cookie; null if it has none. */
+  async function complete(query: URLSearchParams, browser: string | null): Promise<CallbackOutcome> {
     const state = query.get("state") ?? "";
     // Taken before the exchange: a code that came twice, or in two windows at once, is used once.
-    const attempt = await db.write(() => authorizations.take(state));
-    if (!attempt) return stale;
+    const attempt = browser === null ? null : await db.write(() => authorizations.take(state, browser));
+    // Without its cookie it is the browser of another person: the request stays for the one that it is of.
+    if (!attempt) return authorizations.find(state) ? otherBrowser : stale;
+    const outcome = await departures.during(attempt.project_id, exchange(attempt, query, state));
+    if (!outcome.granted) await db.write(() => authorizations.end(state));
+    return outcome;
+  }
+
+  async function exchange(
+    attempt: NonNullable<ReturnType<AuthorizationStore["take"]>>,
+    query: URLSearchParams,
+    state: string,
+  ): Promise<CallbackOutcome> {
     const { oauth_client_id: id, user_id } = attempt;
     const scope: Scope = { project_id: attempt.project_id, environment: attempt.environment };
     // The project may have taken the origin off its list meanwhile.
@@ -328,7 +384,8 @@ export function createAccessTokens(options: AccessTokenOptions) {
       return failed(error);
     }
     const isStored = await db.write(() => {
-      if (!isSame(scope, client)) {
+      // The user or the project may have been erased since the request was taken.
+      if (!authorizations.end(state) || !isSame(scope, client)) {
         options.revocations.add(scope, clients.issuerClient(client), fresh);
         return false;
       }
@@ -343,7 +400,15 @@ export function createAccessTokens(options: AccessTokenOptions) {
     return { granted: true, clientName: client.name, returnUrl };
   }
 
-  const accessTokens: AccessTokens = { get, authorize, onGranted: granted.listen, onDenied: denied.listen };
+  const accessTokens: AccessTokens = {
+    get,
+    authorize,
+    requested,
+    shown,
+    send,
+    onGranted: granted.listen,
+    onDenied: denied.listen,
+  };
   return { ...accessTokens, complete };
 }
 
@@ -374,8 +439,11 @@ function isUsable(
 }
 
 /** True for tokens that were just issued: one that is refused then is refused for another reason than its age. */
-const isNew = ({ refreshed_at_ms, created_at_ms }: GrantRow, at: number): boolean =>
-  at - (refreshed_at_ms ?? created_at_ms) < new_ms;
+function isNew({ refreshed_at_ms, created_at_ms }: GrantRow, at: number): boolean {
+  const age = at - (refreshed_at_ms ?? created_at_ms);
+  // A clock that was set back makes it younger than nothing.
+  return age >= 0 && age < new_ms;
+}
 
 const rejectedNew = ({ name }: ClientRow): AccessToken => ({
   status: "failed",
@@ -389,6 +457,13 @@ const noClient: AccessToken = {
   code: "oauth_client_not_found",
   message: "The OAuth client does not exist.",
   retryable: false,
+};
+
+const departing: AccessToken = {
+  status: "failed",
+  code: "oauth_issuer_unreachable",
+  message: "The project is being moved to another cell.",
+  retryable: true,
 };
 
 const noUser = ({ name }: ClientRow): AccessToken => ({
@@ -421,6 +496,18 @@ const stale: CallbackOutcome = {
   clientName: null,
   returnUrl: null,
 };
+
+const otherBrowser: CallbackOutcome = {
+  granted: false,
+  code: "browser_unknown",
+  message: "A consent is completed in the browser in which it began.",
+  clientName: null,
+  returnUrl: null,
+};
+
+function throwAppError(error: unknown): never {
+  throw error instanceof OAuthFailure ? toAppError(error) : error;
+}
 
 /** Turns a failure into the answer to a request. */
 export const toAppError = ({ code, message, retryable }: OAuthFailure): AppError =>

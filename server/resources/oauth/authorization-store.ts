@@ -14,7 +14,7 @@ interface AuthorizationStoreOptions {
   now: () => number;
 }
 
-/** An authorization whose user came back. */
+/** An authorization under way. */
 interface Attempt extends Scope, StoredAttempt {
   oauth_client_id: string;
   user_id: string | null;
@@ -31,9 +31,19 @@ const attempt_ms = 10 * 60_000;
 /** Users who were sent to an authorization server. Call those that write inside a write. */
 export function createAuthorizationStore({ db, secrets, naming, now }: AuthorizationStoreOptions) {
   const read = createReader(oauthAuthorizations) as (raw: object) => Row;
-  const take = db.sqlite.query<object, [Uint8Array]>(
-    `DELETE FROM oauth_authorizations WHERE state_hash = ? RETURNING ${columnsOf(oauthAuthorizations)}`,
+  const columns = columnsOf(oauthAuthorizations);
+  const isOpen = "state_hash = ? AND is_taken = 0 AND expires_at_ms > ?";
+  const select = db.sqlite.query<object, [Uint8Array, number]>(
+    `SELECT ${columns} FROM oauth_authorizations WHERE ${isOpen}`,
   );
+  const bind = db.sqlite.query<object, [Uint8Array, Uint8Array, number]>(
+    `UPDATE oauth_authorizations SET browser_hash = ? WHERE ${isOpen} RETURNING ${columns}`,
+  );
+  const take = db.sqlite.query<object, [number, Uint8Array, number, Uint8Array]>(
+    `UPDATE oauth_authorizations SET is_taken = 1, expires_at_ms = ? WHERE ${isOpen} AND browser_hash = ?
+     RETURNING ${columns}`,
+  );
+  const deleteOf = db.sqlite.query("DELETE FROM oauth_authorizations WHERE state_hash = ?");
   const deleteOld = db.sqlite.query(
     `DELETE FROM oauth_authorizations WHERE (project_id, environment, state_hash) IN (
        SELECT project_id, environment, state_hash FROM oauth_authorizations WHERE expires_at_ms < ? LIMIT ?)`,
@@ -41,6 +51,14 @@ export function createAuthorizationStore({ db, secrets, naming, now }: Authoriza
   const deleteOfUser = db.sqlite.query(
     "DELETE FROM oauth_authorizations WHERE project_id = ? AND environment = ? AND user_id = ?",
   );
+
+  function attemptOf(raw: object | null): Attempt | null {
+    if (!raw) return null;
+    const row = read(raw);
+    const { project_id, environment, oauth_client_id, user_id, run_id, return_url, sealed } = row;
+    const stored = secrets.open("authorization", row, row.state_hash.toHex(), sealed);
+    return { project_id, environment, oauth_client_id, user_id, run_id, return_url, ...stored };
+  }
 
   return {
     /** Returns a new state: 256 bits, of which only the hash is stored. */
@@ -78,16 +96,19 @@ export function createAuthorizationStore({ db, secrets, naming, now }: Authoriza
       return expires_at_ms;
     },
 
-    /** Takes the authorization of a state, which works once; null if there is none, or its time is up. */
-    take(state: string): Attempt | null {
-      const raw = state.length > 200 ? null : take.get(hashOf(state));
-      if (!raw) return null;
-      const row = read(raw);
-      if (row.expires_at_ms <= now()) return null;
-      const { project_id, environment, oauth_client_id, user_id, run_id, return_url, sealed } = row;
-      const stored = secrets.open("authorization", row, row.state_hash.toHex(), sealed);
-      return { project_id, environment, oauth_client_id, user_id, run_id, return_url, ...stored };
-    },
+    /** Returns the authorization of a state; null if there is none, it was taken, or its time is up. */
+    find: (state: string): Attempt | null => attemptOf(isLong(state) ? null : select.get(hashOf(state), now())),
+
+    /** Binds an authorization to the browser with this cookie, instead of an earlier one; null as for `find`. */
+    bind: (state: string, browser: string): Attempt | null =>
+      attemptOf(isLong(state) ? null : bind.get(hashOf(browser), hashOf(state), now())),
+
+    /** Takes the authorization of a state, which works once and only with the cookie of its browser; else null. */
+    take: (state: string, browser: string): Attempt | null =>
+      attemptOf(isLong(state) ? null : take.get(now() + attempt_ms, hashOf(state), now(), hashOf(browser))),
+
+    /** Deletes an authorization that was taken. Returns false if it was erased meanwhile. */
+    end: (state: string): boolean => deleteOf.run(hashOf(state)).changes > 0,
 
     /** Deletes up to `limit` expired rows. */
     forgetExpired: (limit: number): number => deleteOld.run(now(), limit).changes,
@@ -96,4 +117,5 @@ export function createAuthorizationStore({ db, secrets, naming, now }: Authoriza
   };
 }
 
-const hashOf = (state: string): Uint8Array => new Bun.CryptoHasher("sha256").update(state).digest();
+const isLong = (state: string): boolean => state.length > 200;
+const hashOf = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();

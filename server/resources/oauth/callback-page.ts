@@ -20,6 +20,8 @@ function wordsOf(outcome: CallbackOutcome): [title: string, text: string] {
   if (outcome.granted) return [`${name} is connected`, "You can close this window: the work goes on."];
   if (outcome.code === "state_invalid")
     return ["This link does not work any more", `${outcome.message} Ask for a new one.`];
+  if (outcome.code === "browser_unknown")
+    return ["Open the link again in this browser", `${outcome.message} Nothing was connected.`];
   if (outcome.code === "access_denied")
     return [`${name} is not connected`, "You did not allow it. You can close this window."];
   return [`${name} is not connected`, `${outcome.message} You can close this window and try again.`];

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createConsentBrowser } from "../../testing/consent-browser.ts";
 import { copyDatabase } from "../../testing/copy-database.ts";
 import { oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { type TestApp, testApp } from "../../testing/test-app.ts";
@@ -7,14 +8,20 @@ import { type TestApp, testApp } from "../../testing/test-app.ts";
 
 const tables = ["projects", "oauth_clients", "oauth_grants", "oauth_authorizations", "oauth_revocations"];
 const masterKey = new Uint8Array(32).fill(7);
-const visit = (server: TestApp, path: string) => server.app.handle(new Request(`http://localhost${path}`));
+/** The user has one browser, also when the server starts again. */
+let reached: TestApp;
+const browser = createConsentBrowser((path, init) => reached.app.handle(new Request(`http://localhost${path}`, init)));
+const visit = (server: TestApp, path: string) => {
+  reached = server;
+  return browser.visit(path);
+};
 
 async function setUp() {
   const stack = new AsyncDisposableStack();
   const issuer = stack.use(await startOAuthServer());
-  let at = Date.now();
-  issuer.now = () => at;
-  const start = (db?: TestApp["db"]) => stack.use(testApp({ masterKey, now: () => at, ...(db && { db }) }));
+  let now = Date.now();
+  issuer.now = () => now;
+  const start = (db?: TestApp["db"]) => stack.use(testApp({ masterKey, now: () => now, ...(db && { db }) }));
   const server = start();
   const client = await server.client();
   const { body } = await client.post("/v1/oauth_clients", {
@@ -26,12 +33,13 @@ async function setUp() {
   });
   /** Returns the way back of a user who consents at a server. */
   const consentAt = async (of: TestApp) => {
-    const { url } = await of.oauth.authorize(client.scope, body.id, { userId: null });
-    return issuer.consent(url, "project");
+    reached = of;
+    const { state } = await of.oauth.authorize(client.scope, body.id, { userId: null });
+    return issuer.consent(await browser.open(`https://localhost/oauth/consent/${state}`), "project");
   };
   const tokenAt = (of: TestApp) => of.oauth.get(client.scope, body.id, null);
   const pass = (seconds: number) => {
-    at += seconds * 1000;
+    now += seconds * 1000;
   };
   return { stack, issuer, server, client, id: body.id as string, start, consentAt, tokenAt, pass };
 }

@@ -1,19 +1,20 @@
 import { expect, test } from "bun:test";
+import { browserAt } from "../../testing/consent-browser.ts";
 import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { type Client, type TestApp, testApp } from "../../testing/test-app.ts";
 
 const secret = { client_id: oauthClientId, client_secret: oauthClientSecret };
 
-const visit = (server: TestApp, path: string) => server.app.handle(new Request(`http://localhost${path}`));
+const visit = (server: TestApp, path: string) => browserAt(server).visit(path);
 
-async function addressFor(client: Client, id: string, user_id: string): Promise<string> {
+async function addressFor(server: TestApp, client: Client, id: string, user_id: string): Promise<string> {
   const { status, body } = await client.post(`/v1/oauth_clients/${id}/authorize`, { user_id });
   expect([status, body.error]).toEqual([200, undefined]);
-  return body.url;
+  return browserAt(server).open(body.url);
 }
 
 const consent = async (server: TestApp, client: Client, issuer: OAuthServer, id: string) =>
-  (await visit(server, issuer.consent(await addressFor(client, id, "ada"), "ada"))).status;
+  (await visit(server, issuer.consent(await addressFor(server, client, id, "ada"), "ada"))).status;
 
 /** A server with a clock that the test moves, an issuer with the same one, and a client of Ada's. */
 async function setUp() {
@@ -93,7 +94,7 @@ test.each([
   const endpoints = { authorization_endpoint: `${issuer.url}/authorize`, token_endpoint: `${issuer.url}/token` };
   const own = { name: "d", grant: "authorization_code", per_user: true, ...secret, ...endpoints };
   const { id } = (await client.post("/v1/oauth_clients", own)).body;
-  const address = await addressFor(client, id, "ada");
+  const address = await addressFor(server, client, id, "ada");
   expect((await client.patch(`/v1/oauth_clients/${id}`, change(other.url))).status).toBe(200);
   expect((await visit(server, issuer.consent(address, "ada"))).status).toBe(400);
   expect([issuer.asked, other.asked, await grants()]).toEqual([[], [], []]);

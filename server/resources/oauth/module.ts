@@ -7,7 +7,9 @@ import type { Author } from "../../storage/db/audit.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import { createAccessTokens } from "./access-tokens.ts";
 import { createAuthorizationStore } from "./authorization-store.ts";
+import { browserCookie } from "./browser-cookie.ts";
 import { createClientStore } from "./client-store.ts";
+import { createDepartures } from "./departures.ts";
 import { createGrantStore, type GrantStore } from "./grant-store.ts";
 import { createMcpClients } from "./mcp-clients.ts";
 import { createRevocations } from "./revocations.ts";
@@ -34,7 +36,9 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
     httpsOnly: environment === "live",
     signal: closing,
   });
+  const browsers = browserCookie(publicUrl);
   const redirectUri = () => `${publicUrl()}/oauth/callback`;
+  const consentUrl = (state: string) => `${publicUrl()}/oauth/consent/${state}`;
   const metadataOf = createIssuerMetadata({ now });
   const requests = createIssuerRequests({ accessOf, metadataOf });
   const revocations = createRevocations({ db, secrets, requests, log, now });
@@ -48,8 +52,10 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
   const authorizations = createAuthorizationStore({ db, secrets, naming, now });
   const mcp = createMcpClients({ db, clients, accessOf, metadataOf, redirectUri });
 
+  const departures = createDepartures();
   const tokens = createAccessTokens({
     ...base,
+    departures,
     clients,
     grants,
     authorizations,
@@ -66,12 +72,14 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
 
   return {
     routes: (auth) => {
-      const options = { auth, clients, grants, tokens, removeGrant };
+      const options = { auth, clients, grants, tokens, consentUrl, removeGrant };
       return [oauthClientRoutes(options), oauthGrantRoutes(options)];
     },
     /** The public address of the callback, which needs no key. */
-    plugin: oauthCallbackRoute({ complete: tokens.complete, log }),
+    plugin: oauthCallbackRoute({ complete: tokens.complete, browsers, log }),
+    browsers,
     accessTokens: tokens,
+    departures,
     mcp,
     hasClient: (scope: Scope, id: string): boolean => clients.row(scope, id) !== null,
     isPerUser: (scope: Scope, id: string): boolean => clients.row(scope, id)?.per_user ?? false,

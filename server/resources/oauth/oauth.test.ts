@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { browserAt } from "../../testing/consent-browser.ts";
 import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../../testing/test-app.ts";
@@ -19,17 +20,17 @@ async function createClient(client: Client, issuer: OAuthServer, change: object 
 }
 
 /** Returns the address at which a user consents. */
-async function addressFor(client: Client, id: string, body: object = {}): Promise<string> {
+async function addressFor(server: TestApp, client: Client, id: string, body: object = {}): Promise<string> {
   const answer = await client.post(`/v1/oauth_clients/${id}/authorize`, body);
   expect([answer.status, answer.body.error]).toEqual([200, undefined]);
-  return answer.body.url;
+  return browserAt(server).open(answer.body.url);
 }
 
-const visit = (server: TestApp, path: string) => server.app.handle(new Request(`http://localhost${path}`));
+const visit = (server: TestApp, path: string) => browserAt(server).visit(path);
 
 /** Has a user consent, and returns the page that they see. */
 async function consent(server: TestApp, client: Client, issuer: OAuthServer, id: string, user_id?: string) {
-  const address = await addressFor(client, id, user_id === undefined ? {} : { user_id });
+  const address = await addressFor(server, client, id, user_id === undefined ? {} : { user_id });
   return visit(server, issuer.consent(address, user_id ?? "project"));
 }
 
@@ -198,7 +199,7 @@ test("scopes that a server missed are requested with the next consent", async ()
   expect(await server.oauth.get(client.scope, id, null, token, ["write"])).toMatchObject({
     status: "authorization_required",
   });
-  const address = await addressFor(client, id);
+  const address = await addressFor(server, client, id);
   expect(new URL(address).searchParams.get("scope")).toBe("read write");
   await visit(server, issuer.consent(address, "project"));
   // A server that still misses them does not send the user in circles.
@@ -214,10 +215,10 @@ test("scopes that a server missed are requested with the next consent", async ()
 
 test("the address has all that the standards ask for, and no other parameter replaces one of them", async () => {
   await using at = await setUp();
-  const { issuer, client } = at;
+  const { server, issuer, client } = at;
   const more = { audience: "https://api.example", authorization_params: { prompt: "consent", access_type: "offline" } };
   const id = await createClient(client, issuer, { scopes: ["a", "b"], ...more });
-  const { searchParams } = new URL(await addressFor(client, id));
+  const { searchParams } = new URL(await addressFor(server, client, id));
   expect(Object.fromEntries(searchParams)).toEqual({
     response_type: "code",
     client_id: oauthClientId,
@@ -239,7 +240,7 @@ test("a way back works once, also if it comes twice at the same time", async () 
   await using at = await setUp();
   const { server, issuer, client } = at;
   const id = await createClient(client, issuer);
-  const back = issuer.consent(await addressFor(client, id), "project");
+  const back = issuer.consent(await addressFor(server, client, id), "project");
   // A program that looks at links before the user does.
   await server.app.handle(new Request(`http://localhost${back}`, { method: "HEAD" }));
   const pages = await Promise.all([visit(server, back), visit(server, back)]);
@@ -254,7 +255,7 @@ test("a state that is old, made up or missing leads nowhere", async () => {
   await using at = await setUp();
   const { server, issuer, client, pass } = at;
   const id = await createClient(client, issuer);
-  const back = issuer.consent(await addressFor(client, id), "project");
+  const back = issuer.consent(await addressFor(server, client, id), "project");
   pass(601);
   const paths = [
     back,
@@ -274,11 +275,11 @@ test("an answer of another issuer is refused, and so is a refusal of the user", 
   const { server, issuer, client } = at;
   const id = await createClient(client, issuer);
   const mixed = issuer
-    .consent(await addressFor(client, id), "project")
+    .consent(await addressFor(server, client, id), "project")
     .replace(/iss=[^&]*/, "iss=https%3A%2F%2Fother.example");
-  const missing = issuer.consent(await addressFor(client, id), "project").replace(/&iss=[^&]*/, "");
+  const missing = issuer.consent(await addressFor(server, client, id), "project").replace(/&iss=[^&]*/, "");
   for (const path of [mixed, missing]) expect((await visit(server, path)).status).toBe(400);
-  const { searchParams } = new URL(await addressFor(client, id));
+  const { searchParams } = new URL(await addressFor(server, client, id));
   const denied = `/oauth/callback?error=access_denied&iss=${encodeURIComponent(issuer.url)}&state=${searchParams.get("state")}`;
   const page = await visit(server, denied);
   expect([page.status, await page.text()]).toEqual([400, expect.stringContaining("You did not allow it")]);
@@ -312,16 +313,19 @@ test("the user goes on to an address whose origin the project lists, and to no o
     const { status, body } = await client.post(`/v1/oauth_clients/${id}/authorize`, { return_url });
     expect([status, body.error?.code, body.error?.param]).toEqual([403, "origin_not_allowed", "return_url"]);
   }
-  const address = await addressFor(client, id, { return_url: "https://localhost/dashboard/tools?a=1" });
+  const address = await addressFor(server, client, id, { return_url: "https://localhost/dashboard/tools?a=1" });
   const page = await visit(server, issuer.consent(address, "project"));
   expect([page.status, page.headers.get("location")]).toEqual([
     303,
     "https://localhost/dashboard/tools?a=1&oauth=granted",
   ]);
-  const first = issuer.consent(await addressFor(client, id, { return_url: "https://app.example/" }), "project");
+  const first = issuer.consent(await addressFor(server, client, id, { return_url: "https://app.example/" }), "project");
   expect((await visit(server, first)).headers.get("location")).toBe("https://app.example/?oauth=granted");
   // An origin that was taken off the list meanwhile gets no user.
-  const second = issuer.consent(await addressFor(client, id, { return_url: "https://app.example/" }), "project");
+  const second = issuer.consent(
+    await addressFor(server, client, id, { return_url: "https://app.example/" }),
+    "project",
+  );
   await server.projects.update(client.scope.project_id, { origins: [] });
   expect((await visit(server, second)).status).toBe(200);
 });
@@ -439,7 +443,7 @@ test("neither tokens nor secrets are in an answer, in the audit log, or readable
   await using at = await setUp();
   const { server, issuer, client, pass } = at;
   const id = await createClient(client, issuer, { per_user: true });
-  const address = await addressFor(client, id, { user_id: "ada" });
+  const address = await addressFor(server, client, id, { user_id: "ada" });
   const page = await visit(server, issuer.consent(address, "ada"));
   pass(3600);
   await readyToken(server, client, id, "ada");

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
+import { browserAt } from "../../testing/consent-browser.ts";
 import { testApp } from "../../testing/test-app.ts";
 
 // A real authorization server, whose pages a test clicks through as a browser would.
@@ -91,8 +92,9 @@ test("a real authorization server: consent, refresh by rotation, client credenti
   const more = { authorization_params: { prompt: "consent" } };
   const forUsers = await create({ grant: "authorization_code", per_user: true, scopes, ...more });
   const { body } = await client.post(`/v1/oauth_clients/${forUsers.id}/authorize`, { user_id: "ada" });
-  const back = await consent(body.url, "ada");
-  const page = await server.app.handle(new Request(`http://localhost${back.pathname}${back.search}`));
+  const browser = browserAt(server);
+  const back = await consent(await browser.open(body.url), "ada");
+  const page = await browser.visit(back.pathname + back.search);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("real is connected")]);
 
   const tokens = new Set<string>();
@@ -129,8 +131,8 @@ test("a real authorization server: a user who consents again in the same browser
   const tokens: string[] = [];
   for (let round = 0; round < 2; round++) {
     const { url } = (await client.post(`/v1/oauth_clients/${body.id}/authorize`, { user_id: "ada" })).body;
-    const back = await consent(url, "ada", jar);
-    await server.app.handle(new Request(`http://localhost${back.pathname}${back.search}`));
+    const back = await consent(await browserAt(server).open(url), "ada", jar);
+    await browserAt(server).visit(back.pathname + back.search);
     await server.oauthRevocations.idle();
     const found = await server.oauth.get(client.scope, body.id, "ada");
     tokens.push(found.status === "ready" ? found.token : JSON.stringify(found));

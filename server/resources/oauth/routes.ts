@@ -10,6 +10,7 @@ import { pathOf } from "../../http/schemas.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Author } from "../../storage/db/audit.ts";
 import type { AccessTokens, CallbackOutcome } from "./access-tokens.ts";
+import type { BrowserCookie } from "./browser-cookie.ts";
 import { callbackResponse } from "./callback-page.ts";
 import type { ClientStore } from "./client-store.ts";
 import type { GrantStore } from "./grant-store.ts";
@@ -22,9 +23,11 @@ interface OAuthRoutes {
   /** Deletes a grant and has its tokens revoked. */
   removeGrant(author: Author, id: string): Promise<{ id: string; object: "oauth_grant"; deleted: boolean }>;
   tokens: Pick<AccessTokens, "authorize">;
+  /** Returns the address at which the user of a stored request consents. */
+  consentUrl(state: string): string;
 }
 
-export const oauthClientRoutes = ({ auth, clients, tokens }: OAuthRoutes) =>
+export const oauthClientRoutes = ({ auth, clients, tokens, consentUrl }: OAuthRoutes) =>
   new Elysia({ prefix: "/oauth_clients", tags: ["OAuth"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await clients.create(principal, body)), {
@@ -89,8 +92,8 @@ export const oauthClientRoutes = ({ auth, clients, tokens }: OAuthRoutes) =>
       "/:id/authorize",
       async ({ principal, params, body: { user_id = null, return_url } }) => {
         const request = { userId: user_id, ...(return_url !== undefined && { returnUrl: return_url }) };
-        const { url, expiresAt } = await tokens.authorize(principal, params.id, request);
-        return { url, expires_at: timestamp(expiresAt) };
+        const { state, expiresAt } = await tokens.authorize(principal, params.id, request);
+        return { url: consentUrl(state), expires_at: timestamp(expiresAt) };
       },
       {
         operation: {
@@ -137,18 +140,23 @@ export const oauthGrantRoutes = ({ auth, grants, removeGrant }: OAuthRoutes) =>
       params: pathOf("oauth_grant"),
     });
 
-/** Where authorization servers send users back. It needs no key: the state is the permission, and works once. */
+/**
+ * Where authorization servers send users back. It needs no key: the state is the permission, works once, and only with
+ * the cookie of the browser that was sent there.
+ */
 export const oauthCallbackRoute = ({
   complete,
+  browsers,
   log,
 }: {
-  complete(query: URLSearchParams): Promise<CallbackOutcome>;
+  complete(query: URLSearchParams, browser: string | null): Promise<CallbackOutcome>;
+  browsers: BrowserCookie;
   log: Log;
 }) =>
   new Elysia().get("/oauth/callback", ({ request }) =>
     // A HEAD request is no visit of the user, and must not use the state up.
     request.method === "GET"
-      ? complete(new URL(request.url).searchParams)
+      ? complete(new URL(request.url).searchParams, browsers.read(request))
           .then(callbackResponse)
           .catch((thrown: unknown) => {
             const error = toAppError(thrown);

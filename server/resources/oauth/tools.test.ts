@@ -1,15 +1,18 @@
 import { expect, test } from "bun:test";
+import { browserAt } from "../../testing/consent-browser.ts";
 import { startMcpServer } from "../../testing/mcp-server.ts";
 import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { type Client, type TestApp, testApp } from "../../testing/test-app.ts";
 
 const registered = { client_id: oauthClientId, client_secret: oauthClientSecret };
 
-const visit = (server: TestApp, path: string) => server.app.handle(new Request(`http://localhost${path}`));
+const visit = (server: TestApp, path: string) => browserAt(server).visit(path);
 
 async function consent(server: TestApp, client: Client, issuer: OAuthServer, id: string, user_id?: string) {
   const { body } = await client.post(`/v1/oauth_clients/${id}/authorize`, user_id === undefined ? {} : { user_id });
-  expect((await visit(server, issuer.consent(body.url, user_id ?? "project"))).status).toBe(200);
+  expect(
+    (await visit(server, issuer.consent(await browserAt(server).open(body.url), user_id ?? "project"))).status,
+  ).toBe(200);
 }
 
 async function setUp() {

@@ -2,12 +2,13 @@ import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../../domain/errors.ts";
 import { notFound, throwNotFound } from "../../domain/not-found.ts";
 import type { CallAuthorization, JournalEntry } from "../../domain/run-event.ts";
+import { isOver } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
 import type { AccessTokens } from "../../resources/oauth/access-tokens.ts";
 import type { Db } from "../../storage/db/open.ts";
-import type { Journal, RunFacts } from "../../storage/journal/journal.ts";
+import type { Journal } from "../../storage/journal/journal.ts";
 import type { RunSubscriptions } from "../stream/run-subscriptions.ts";
 import { waitingCalls } from "./authorize-calls.ts";
 import type { ConsentLinks } from "./consent-links.ts";
@@ -35,10 +36,13 @@ interface Awaited extends Scope {
   user_id: string | null;
 }
 
-/** A run that waits, and the OAuth client for which its user was sent here. */
-interface Opened {
-  head: RunFacts;
+/** A consent for which a person was sent here. */
+export interface Asked extends Scope {
   oauthClientId: string;
+  /** Null: for the project. */
+  userId: string | null;
+  /** The run that waits for it, or the stored request of a program. */
+  of: { runId: string } | { state: string };
 }
 
 /**
@@ -68,25 +72,35 @@ export function createConsents({
   /** Calls that went on because there was a token, without a new consent: once only, or a token that is no use would be tried for ever. */
   const tried = new Set<string>();
 
-  /** Throws 404 for an address that this server did not make. */
-  function open(token: string | null): Opened {
-    const [runId = "", oauthClientId = "", proofText = ""] = (token ?? "").split(".");
+  /**
+   * Returns what an address asks for, and begins nothing. Throws 404 for one that this server did not make or whose
+   * request is over, and `run_not_awaiting_action` if its run does not wait any more.
+   */
+  function open(token: string): Asked {
+    const [runId = "", oauthClientId = "", proofText] = token.split(".");
+    if (proofText === undefined) return requestOf(token);
     const expected = Buffer.from(links.proof(runId, oauthClientId));
     const actual = Buffer.from(proofText);
     if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) throw notFound();
-    return { head: journal.head(runId) ?? throwNotFound(), oauthClientId };
-  }
-
-  /** Returns the address of the authorization server for a user whose run waits. Throws if it does not wait any more. */
-  async function begin({ head, oauthClientId }: Opened): Promise<string> {
-    const { run_id, status, user_id } = head;
-    const calls = status === "requires_action" || status === "paused" ? waitingCalls(journal.state(run_id)) : [];
+    const { project_id, environment, status, user_id } = journal.head(runId) ?? throwNotFound();
+    const calls = status === "requires_action" || status === "paused" ? waitingCalls(journal.state(runId)) : [];
     const call = calls.find(({ authorization }) => authorization.oauth_client_id === oauthClientId);
     if (!call) throw new AppError("run_not_awaiting_action", "The run does not wait for this consent any more.");
     // The user of the run itself, and never one that is named elsewhere.
     const userId = call.authorization.user_id === null ? null : user_id;
-    const { url } = await accessTokens.authorize(head, oauthClientId, { userId, runId: run_id });
-    return url;
+    return { project_id, environment, oauthClientId, userId, of: { runId } };
+  }
+
+  function requestOf(state: string): Asked {
+    const { scope, oauthClientId, userId } = accessTokens.requested(state) ?? throwNotFound();
+    return { ...scope, oauthClientId, userId, of: { state } };
+  }
+
+  /** Begins a consent in the browser with this cookie, and returns the address of the authorization server. */
+  async function begin(asked: Asked, browser: string): Promise<string> {
+    const { oauthClientId, userId, of } = asked;
+    const { state } = "state" in of ? of : await accessTokens.authorize(asked, oauthClientId, { userId, ...of });
+    return (await accessTokens.send(state, browser)) ?? throwNotFound();
   }
 
   const keyOf = ({ run_id, oauth_client_id }: Awaited): string => `${run_id} ${oauth_client_id}`;
@@ -122,6 +136,10 @@ export function createConsents({
   async function lookAtAll(): Promise<void> {
     // The database may be closed while this waits for its first turn, or for a token.
     if (isStopped) return;
+    for (const key of tried) {
+      const run = journal.head(key.split(" ", 1)[0] ?? "");
+      if (!run || isOver(run.status)) tried.delete(key);
+    }
     for (const awaited of selectAwaited.all()) {
       if (isStopped) return;
       await look(awaited).catch(failed(awaited));
@@ -166,8 +184,12 @@ export function createConsents({
   });
 
   return {
+    /** Runs and clients that were let go on without a new consent. */
+    tried: tried as ReadonlySet<string>,
     open,
     begin,
+    /** Returns the client of a consent as its user sees it; null: it was deleted. */
+    shown: (asked: Asked) => accessTokens.shown(asked, asked.oauthClientId),
     /** Looks at all runs that wait: at start, after a project arrived, and now and then. */
     look: lookAtAll,
     start(): void {

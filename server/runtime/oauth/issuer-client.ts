@@ -203,9 +203,11 @@ function checkAnswer(url: string, { status, body }: { status: number; body: unkn
   const fields = isObject(body) ? body : {};
   if (typeof fields.error === "string") {
     const { error_description } = fields;
+    // A server in trouble may use any code, but one that names the grant means it.
+    if (isPassing(status) && !grantErrors.test(fields.error)) throw unavailable(url, status);
     const error = { error: fields.error, ...(typeof error_description === "string" && { error_description }) };
-    // Some servers answer errors with 200.
-    return { status: status >= 400 ? status : 400, error };
+    // Some servers answer errors with 200 or 500, which the library does not read.
+    return { status: status >= 400 && status < 500 ? status : 400, error };
   }
   if (isPassing(status)) throw unavailable(url, status);
   if (status < 200 || status >= 300)

@@ -673,6 +673,8 @@ export const oauthAuthorizations = sqliteTable("oauth_authorizations", {
   return_url: text(),
   sealed: text().notNull(),
   expires_at_ms: integer().notNull(),
+  browser_hash: bytes(),
+  is_taken: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 export const oauthRevocations = sqliteTable("oauth_revocations", {

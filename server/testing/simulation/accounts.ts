@@ -56,8 +56,11 @@ export function createAccounts(world: World, witness: Witness, fixture: () => Fi
     async authorize(_, __, { userId, runId }) {
       if (userId === null || userOf(runId!) !== userId)
         throw found(`${short(runId!)}: ${userId} is sent to consent for a run of ${userOf(runId!)}`);
-      return { url: userId, expiresAt: world.now() };
+      return { state: userId, expiresAt: world.now() };
     },
+    requested: () => null,
+    shown: () => null,
+    send: async (state) => state,
     onGranted: (listener) => void grantListeners.push(listener),
     onDenied: (listener) => void denialListeners.push(listener),
   };
@@ -100,8 +103,7 @@ export function createAccounts(world: World, witness: Witness, fixture: () => Fi
   /** Sends a user where a run asks for, from where they come back with a consent, with a refusal, or never. */
   async function open(runId: string, isCalm: boolean): Promise<void> {
     try {
-      const head = fixture().journal.head(runId)!;
-      const user = await consents.begin({ head, oauthClientId: client.oauth_client_id });
+      const user = await consents.begin(consents.open(`${runId}.${client.oauth_client_id}.`), "");
       await world.wait(`${user} is at the issuer`);
       const fate = world.random();
       if (fate < 0.2) refuse(runId);
