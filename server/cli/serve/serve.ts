@@ -233,6 +233,7 @@ function createComposer(settings: Settings) {
       cluster: node?.lead.ship.figures,
       personOf: node?.entrance.personOf,
       projectsElsewhere: node?.others?.projectsElsewhere,
+      ...(node?.others && { connectionsAreCopies: !node.isFirst }),
       ...(backups &&
         backupPlan && {
           backups: backups.state,

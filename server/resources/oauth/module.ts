@@ -4,6 +4,7 @@ import type { IssuerAccess } from "../../runtime/oauth/fetch-json.ts";
 import { createIssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { createIssuerMetadata } from "../../runtime/oauth/issuer-metadata.ts";
 import type { Author } from "../../storage/db/audit.ts";
+import type { ConnectionsModule } from "../model-connections/module.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import { createAccessTokens } from "./access-tokens.ts";
 import { createAuthorizationStore } from "./authorization-store.ts";
@@ -19,6 +20,7 @@ export type OAuthModule = ReturnType<typeof createOAuthModule>;
 interface Needs {
   base: Base;
   projects: ProjectsModule;
+  connections: Pick<ConnectionsModule, "consents">;
   /** True in a cluster: a state contains the project. */
   naming: boolean;
 }
@@ -26,7 +28,7 @@ interface Needs {
 const grantsPerWrite = 50;
 
 /** OAuth clients of tools, and their tokens. */
-export function createOAuthModule({ base, projects, naming }: Needs) {
+export function createOAuthModule({ base, projects, connections, naming }: Needs) {
   const { db, log, now, publicUrl, closing } = base;
   const secrets = createOAuthSecrets(base.seal);
   const accessOf = (environment: Environment): IssuerAccess => ({
@@ -70,7 +72,10 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
       return [oauthClientRoutes(options), oauthGrantRoutes(options)];
     },
     /** The public address of the callback, which needs no key. */
-    plugin: oauthCallbackRoute({ complete: tokens.complete, log }),
+    plugin: oauthCallbackRoute({
+      complete: async (query) => (await connections.consents.complete(query)) ?? (await tokens.complete(query)),
+      log,
+    }),
     accessTokens: tokens,
     mcp,
     hasClient: (scope: Scope, id: string): boolean => clients.row(scope, id) !== null,
