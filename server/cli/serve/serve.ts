@@ -324,7 +324,9 @@ const secretsOf = (
   { metricsToken, oidcClientSecret, cluster }: ServeFlags,
   { otlp, mail, proxy, cluster: plan }: Settings,
 ): string[] => [
-  ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
+  ...Object.entries(environment).flatMap(([name, value]) =>
+    value && /_((API_)?KEY|CLIENT_SECRET)$/.test(name) ? [value.trim()] : [],
+  ),
   ...[metricsToken, oidcClientSecret, cluster].flatMap((secret) => (secret ? [secret] : [])),
   ...otlpSecrets(otlp),
   ...mailSecrets(mail),

@@ -165,6 +165,8 @@ export const Connection = t.object({
     t.object({
       status: t.oneOf(connectionConsentStatuses),
       scopes: t.list(t.text),
+      /** When the operator consented. */
+      connected_at: t.orNull(t.time),
       /** When the access token ends; null: unknown. */
       expires_at: t.orNull(t.time),
       refreshed_at: t.orNull(t.time),

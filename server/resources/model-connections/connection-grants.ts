@@ -78,11 +78,12 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
     /** State of a connection's consent, without its tokens. */
     stateOf(connection: string) {
       const row = this.of(connection);
-      if (!row) return { status: "missing" as const, scopes: [], expires_at: null, refreshed_at: null, error: null };
+      if (!row) return missing;
       const isOver = !row.is_refreshable && row.expires_at_ms !== null && row.expires_at_ms <= now();
       return {
         status: row.status === "active" && isOver ? ("expired" as const) : row.status,
         scopes: [...row.scopes],
+        connected_at: timestampOrNull(row.created_at_ms),
         expires_at: timestampOrNull(row.expires_at_ms),
         refreshed_at: timestampOrNull(row.refreshed_at_ms),
         error: row.error && { code: row.error.code, message: row.error.message },
@@ -225,6 +226,15 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
     },
   };
 }
+
+const missing = {
+  status: "missing" as const,
+  scopes: [],
+  connected_at: null,
+  expires_at: null,
+  refreshed_at: null,
+  error: null,
+};
 
 const tooLate: CodedError = { code: "state_invalid", message: "The address was not used within ten minutes." };
 

@@ -318,3 +318,25 @@ test("a connection has a key or OAuth, and clouds have credentials of their own"
     name: "azure",
   });
 });
+
+test("a connection of the environment gets tokens by its client's variables, which no answer and no row has", async () => {
+  await using issuer = await startOAuthServer();
+  await using gateway = startTokenGateway(issuer);
+  const environment = {
+    RUNNEL_MODEL_GW_BASE_URL: gateway.url,
+    RUNNEL_MODEL_GW_ISSUER: issuer.url,
+    RUNNEL_MODEL_GW_CLIENT_ID: oauthClientId,
+    RUNNEL_MODEL_GW_CLIENT_SECRET: oauthClientSecret,
+    RUNNEL_MODEL_GW_SCOPES: "models.read, models.call",
+  };
+  await using server = testApp({ egress: ["127.0.0.1"], environment });
+  const client = await server.client();
+  const model = "openai_compatible/gw/m";
+  const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model });
+  const run = async () => (await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hi" })).body;
+  expect([(await run()).status, (await run()).status]).toEqual(["completed", "completed"]);
+  expect(issuer.asked).toEqual([expect.objectContaining({ scope: "models.read models.call" })]);
+  const shown = JSON.stringify([server.connections.list(), server.connections.resolve(model, "live")]);
+  for (const text of [shown, server.db.sqlite.serialize().toString("latin1")])
+    expect(text).not.toContain(oauthClientSecret);
+});

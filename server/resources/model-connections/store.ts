@@ -100,6 +100,8 @@ interface ModelInfo {
 type Stored = Connection & { sealed_key: string | null; sealed_secrets: string | null; identity: string };
 
 type Row = typeof modelConnections.$inferSelect;
+/** `client_secret` is of a connection of the environment. */
+type OpenedClient = Pick<Row, "name" | "sealed_secrets"> & { auth: ConnectionAuth; client_secret?: string };
 
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
@@ -158,8 +160,8 @@ export function createConnectionStore({
   const sealSecrets = (name: string, secrets: CloudSecrets): string =>
     seal.seal(JSON.stringify(secrets), secretsAad(name));
   const openSecrets = (name: string, sealed: string): CloudSecrets => JSON.parse(seal.open(sealed, secretsAad(name)));
-  function openClient({ name, auth, sealed_secrets }: Pick<Row, "name" | "sealed_secrets"> & { auth: ConnectionAuth }) {
-    const { client_secret = null } = sealed_secrets === null ? {} : openSecrets(name, sealed_secrets);
+  function openClient({ name, auth, sealed_secrets, ...given }: OpenedClient) {
+    const { client_secret = null } = sealed_secrets === null ? given : openSecrets(name, sealed_secrets);
     return clientIn(auth, client_secret);
   }
 
@@ -175,10 +177,16 @@ export function createConnectionStore({
   }
 
   /** Adds the source of a connection's tokens; its client's secret stays on the main thread. */
-  function openAuth({ name, auth, identity, sealed_secrets }: Stored): Pick<Connection, "auth" | "token_source"> {
+  function openAuth({
+    name,
+    auth,
+    identity,
+    sealed_secrets,
+    client_secret,
+  }: Stored): Pick<Connection, "auth" | "token_source"> {
     if (!auth) return {};
     const token_source = `${name} ${identity}`;
-    tokens.add(token_source, name, openClient({ name, auth, sealed_secrets }));
+    tokens.add(token_source, name, openClient({ name, auth, sealed_secrets, client_secret }));
     return { auth, token_source };
   }
   const openKeyed = ({
@@ -634,7 +642,7 @@ const noTokens: ConnectionTokens = {
 
 /** Returns the state of a connection of the environment. It is stored, so it shows neither the address nor the key. */
 const environmentIdentity = ({ base_url, api_key, ...more }: Connection, { mac }: Pick<Seal, "mac">): string =>
-  `environment ${mac(JSON.stringify([base_url, api_key, pickFields(more, cloudPlaceFields), pickFields(more, cloudSecretFields)]))}`;
+  `environment ${mac(JSON.stringify([base_url, api_key, pickFields(more, cloudPlaceFields), pickFields(more, cloudSecretFields), ...(more.auth ? [more.auth] : [])]))}`;
 
 function throwNoStored(name: string): never {
   const message = `There is no stored connection "${name}". One of the environment is changed there.`;
