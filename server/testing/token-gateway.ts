@@ -15,6 +15,8 @@ export function startTokenGateway(issuer: OAuthServer) {
     /** True: every token is refused. */
     refusesAll: false,
     text: (_token: string) => "hello",
+    /** Awaited before each answer of a model. */
+    before: async () => {},
   };
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -29,6 +31,7 @@ export function startTokenGateway(issuer: OAuthServer) {
       if (pathname.endsWith("/embeddings"))
         return Response.json({ data: [{ embedding: [1, 0], index: 0 }], usage: {} });
       if (pathname.endsWith("/rerank")) return Response.json({ results: [{ index: 0, relevance_score: 0.5 }] });
+      await state.before();
       const chunk = { choices: [{ index: 0, delta: { content: state.text(token) }, finish_reason: "stop" }] };
       return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
         headers: { "content-type": "text/event-stream" },
