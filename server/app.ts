@@ -61,7 +61,7 @@ export function createApp(options: AppOptions) {
   const projects = createProjectsModule({ base });
   const connections = createConnectionsModule({ base, options });
   const secrets = createSecretsModule({ base });
-  const oauth = createOAuthModule({ base, projects, naming: options.cluster !== undefined });
+  const oauth = createOAuthModule({ base, projects, connections, naming: options.cluster !== undefined });
   const links = createConsentLinks({ base, naming: options.cluster !== undefined });
   const webhooks = createWebhooksModule({
     base,

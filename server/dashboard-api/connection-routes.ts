@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import {
   allOf,
   type ConnectionCheck,
+  ConnectionConsent,
   ConnectionModels,
   Price,
   PriceTable,
@@ -19,6 +20,7 @@ import type { Egress } from "../lib/egress.ts";
 import { requireValue } from "../lib/require-value.ts";
 import { type ConnectionInput, checkConnection } from "../resources/model-connections/check-connection.ts";
 import type { CircuitBreakers } from "../resources/model-connections/circuit-breakers.ts";
+import type { ConnectionConsents } from "../resources/model-connections/connection-consents.ts";
 import { fetchPriceList } from "../resources/model-connections/fetch-price-list.ts";
 import type { ModelCatalog, ModelListState } from "../resources/model-connections/model-catalog.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
@@ -43,6 +45,9 @@ import { testStream, wantsLines } from "./test-stream.ts";
 interface ConnectionRoutes {
   signedIn: SessionGuard;
   connections: ConnectionStore;
+  consents: Pick<ConnectionConsents, "authorize">;
+  /** Base URL of this server, to which the authorization server sends the operator back. */
+  publicUrl: () => string;
   prices: PriceStore;
   breakers: Pick<CircuitBreakers, "outages">;
   refusals: Pick<RefusalStore, "list">;
@@ -58,6 +63,8 @@ interface ConnectionRoutes {
 export function connectionRoutes({
   signedIn,
   connections,
+  consents,
+  publicUrl,
   prices,
   breakers,
   refusals,
@@ -202,6 +209,14 @@ export function connectionRoutes({
       "/connections/:name/models",
       async ({ params: { name } }) => toModels((await catalog.refresh(name)) ?? throwNotFound()),
       { role: "member", ...nameParams, ...withDeclaration({ returns: ConnectionModels }) },
+    )
+    .post(
+      "/connections/:name/authorize",
+      async ({ params: { name }, visitor }) => {
+        const { url, expires_at_ms } = await consents.authorize(name, `${publicUrl()}/oauth/callback`, visitor.actor);
+        return { url, expires_at: timestamp(expires_at_ms) };
+      },
+      { role: "owner", ...nameParams, ...withDeclaration({ returns: ConnectionConsent }) },
     )
     .delete(
       "/connections/:name",

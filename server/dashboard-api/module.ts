@@ -75,6 +75,8 @@ export function createDashboardApiModule({
         connectionRoutes({
           signedIn,
           connections: store,
+          consents: connections.consents,
+          publicUrl: base.publicUrl,
           prices,
           breakers,
           refusals,

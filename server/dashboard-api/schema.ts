@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { roles } from "../domain/api-types/enums.ts";
-import { tokenAuthMethods } from "../domain/connection-auth.ts";
+import { connectionGrantTypes, tokenAuthMethods } from "../domain/connection-auth.ts";
 import { featureChecks } from "../domain/connection-check.ts";
 import { closedObject, oneOf, open, orNull, partly } from "../lib/schema.ts";
 import { concurrentMax, fallbacksMax, idleTimeouts_ms } from "../runtime/models/registry.ts";
@@ -39,10 +39,12 @@ const Address = Type.String({ maxLength: 2048 });
 const ConnectionAuth = partly(
   { type: oneOf(["oauth"]), client_id: Type.String({ minLength: 1, maxLength: 2048, pattern: "^[\\x20-\\x7e]+$" }) },
   {
-    grant: oneOf(["client_credentials"]),
+    grant: oneOf(connectionGrantTypes),
     client_secret: orNull(Type.String({ maxLength: 8192 })),
     issuer: orNull(Address),
+    authorization_endpoint: orNull(Address),
     token_endpoint: orNull(Address),
+    revocation_endpoint: orNull(Address),
     token_endpoint_auth_method: orNull(oneOf(tokenAuthMethods)),
     scopes: orNull(
       Type.Array(Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$" }), {

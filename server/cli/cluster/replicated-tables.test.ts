@@ -24,7 +24,12 @@ test("a change of shared tables is sent again after Postgres failed the first ti
   const log = { ...silentLog, warn: () => failed.resolve() };
   const cell = { first: "main", own: "main", epoch: 1 };
   const stop = await replicateTables({ ...cell, db, directory: { ask }, settled: async () => {}, log }, 1);
-  expect(given.map(([table]) => table)).toEqual(["model_connections", "model_prices", "model_price_table"]);
+  expect(given.map(([table]) => table)).toEqual([
+    "model_connections",
+    "model_connection_grants",
+    "model_prices",
+    "model_price_table",
+  ]);
   isAway = true;
   await db.write(() => db.sqlite.run(price));
   await failed.promise;
@@ -45,6 +50,6 @@ test("a change of shared tables is sent only after it is durable", async () => {
   expect(asked).toEqual([]);
   resolve();
   (await sharing)();
-  expect(asked.length).toBe(3);
+  expect(asked.length).toBe(4);
   db.close();
 });

@@ -2,8 +2,8 @@ import type { Log } from "../../lib/log.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Directory } from "../../storage/replication/directory.ts";
 
-/** Tables without a project that every cell needs: model connections and prices. */
-const shared = ["model_connections", "model_prices", "model_price_table"] as const;
+/** Tables without a project that every cell needs: model connections with their tokens, and prices. */
+const shared = ["model_connections", "model_connection_grants", "model_prices", "model_price_table"] as const;
 
 const every_ms = 1000;
 

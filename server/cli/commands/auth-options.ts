@@ -1,12 +1,20 @@
 import type { Command } from "commander";
-import { type ConnectionAuth, type ConnectionAuthInput, tokenAuthMethods } from "../../domain/connection-auth.ts";
+import {
+  type ConnectionAuth,
+  type ConnectionAuthInput,
+  connectionGrantTypes,
+  tokenAuthMethods,
+} from "../../domain/connection-auth.ts";
 import { usageError } from "./exit-code.ts";
 import { option } from "./option.ts";
 
-/** Flags of connections that get access tokens (OAuth 2, client credentials) in place of a key. */
+/** Flags of connections that get access tokens (OAuth 2) in place of a key. */
 export interface AuthOptions {
+  grant?: string;
   issuer?: string;
+  authorizationEndpoint?: string;
   tokenEndpoint?: string;
+  revocationEndpoint?: string;
   clientId?: string;
   clientSecret?: string;
   scope?: string[];
@@ -19,6 +27,12 @@ export interface AuthOptions {
 export const addAuthOptions = (command: Command): Command =>
   command
     .addOption(
+      option("--grant <type>", "OAuth: authorization_code if an operator consents; default: client_credentials", {
+        env: "RUNNEL_MODEL_GRANT",
+        choices: connectionGrantTypes,
+      }),
+    )
+    .addOption(
       option("--issuer <url>", "OAuth in place of a key: issuer, whose metadata has the token endpoint", {
         env: "RUNNEL_MODEL_ISSUER",
       }),
@@ -26,6 +40,16 @@ export const addAuthOptions = (command: Command): Command =>
     .addOption(
       option("--token-endpoint <url>", "OAuth: token endpoint, in place of the issuer", {
         env: "RUNNEL_MODEL_TOKEN_ENDPOINT",
+      }),
+    )
+    .addOption(
+      option("--authorization-endpoint <url>", "OAuth: where an operator consents, beside a token endpoint", {
+        env: "RUNNEL_MODEL_AUTHORIZATION_ENDPOINT",
+      }),
+    )
+    .addOption(
+      option("--revocation-endpoint <url>", "OAuth: where tokens are revoked; default: that of the issuer", {
+        env: "RUNNEL_MODEL_REVOCATION_ENDPOINT",
       }),
     )
     .addOption(option("--client-id <id>", "OAuth: id of the client", { env: "RUNNEL_MODEL_CLIENT_ID" }))
@@ -42,7 +66,10 @@ export const addAuthOptions = (command: Command): Command =>
 /** Flags by the names of the fields. */
 export const authFlags: Record<string, string> = {
   "auth.issuer": "--issuer",
+  "auth.grant": "--grant",
+  "auth.authorization_endpoint": "--authorization-endpoint",
   "auth.token_endpoint": "--token-endpoint",
+  "auth.revocation_endpoint": "--revocation-endpoint",
   "auth.client_id": "--client-id",
   "auth.client_secret": "--client-secret",
   "auth.scopes": "--scope",
@@ -54,19 +81,34 @@ export const authFlags: Record<string, string> = {
 
 /** Returns OAuth as the flags change it; undefined if none was given. Throws a usage error without a client's id. */
 export function authOf(options: AuthOptions, before: ConnectionAuth | null = null): ConnectionAuthInput | undefined {
-  const { issuer, tokenEndpoint, clientId, clientSecret, scope, audience, resource, tokenAuthMethod } = options;
+  const {
+    issuer,
+    authorizationEndpoint,
+    tokenEndpoint,
+    revocationEndpoint,
+    clientId,
+    clientSecret,
+    scope,
+    audience,
+    resource,
+    tokenAuthMethod,
+  } = options;
   if (Object.values(options).every((value) => value === undefined)) return undefined;
   const client_id = clientId ?? before?.client_id;
   if (client_id === undefined)
     throw usageError("OAuth needs --client-id, --client-secret and --issuer or --token-endpoint.");
+  const grant = connectionGrantTypes.find((known) => known === options.grant);
   const method = tokenAuthMethods.find((known) => known === tokenAuthMethod);
   return {
     ...before,
     type: "oauth",
     client_id,
+    ...(grant !== undefined && { grant }),
     // Each replaces the other.
-    ...(issuer !== undefined && { issuer, token_endpoint: tokenEndpoint ?? null }),
+    ...(issuer !== undefined && { issuer, token_endpoint: tokenEndpoint ?? null, authorization_endpoint: null }),
     ...(tokenEndpoint !== undefined && { token_endpoint: tokenEndpoint, issuer: issuer ?? null }),
+    ...(authorizationEndpoint !== undefined && { authorization_endpoint: authorizationEndpoint }),
+    ...(revocationEndpoint !== undefined && { revocation_endpoint: revocationEndpoint }),
     ...(clientSecret !== undefined && { client_secret: clientSecret }),
     ...(scope !== undefined && { scopes: scope.flatMap((text) => text.split(/[\s,]+/)).filter(Boolean) }),
     ...(audience !== undefined && { audience }),
@@ -77,8 +119,11 @@ export function authOf(options: AuthOptions, before: ConnectionAuth | null = nul
 
 /** Separates the flags of OAuth from the others. */
 export function splitAuth<Options extends AuthOptions>({
+  grant,
   issuer,
+  authorizationEndpoint,
   tokenEndpoint,
+  revocationEndpoint,
   clientId,
   clientSecret,
   scope,
@@ -88,7 +133,19 @@ export function splitAuth<Options extends AuthOptions>({
   ...rest
 }: Options): { auth: AuthOptions; rest: Omit<Options, keyof AuthOptions> } {
   return {
-    auth: { issuer, tokenEndpoint, clientId, clientSecret, scope, audience, resource, tokenAuthMethod },
+    auth: {
+      grant,
+      issuer,
+      authorizationEndpoint,
+      tokenEndpoint,
+      revocationEndpoint,
+      clientId,
+      clientSecret,
+      scope,
+      audience,
+      resource,
+      tokenAuthMethod,
+    },
     rest,
   };
 }

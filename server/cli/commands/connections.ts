@@ -8,6 +8,7 @@ import { cliActor } from "./actor.ts";
 import { type AuthOptions, addAuthOptions, authOf, splitAuth } from "./auth-options.ts";
 import { addCloudOptions, type CloudOptions, cloudFieldsOf } from "./cloud-options.ts";
 import { commandTarget } from "./command-target.ts";
+import { type ConnectOptions, connect } from "./connect-connection.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { addConnectionCommand, removeConnectionCommand } from "./models.ts";
 import { addDataOptions, type DataFlags, option } from "./option.ts";
@@ -39,6 +40,24 @@ export function connectionsCommand(): Command {
     .addHelpText("after", "\nExample:\n  $ RUNNEL_MODEL_API_KEY=sk-… runnel connections edit openai")
     .action(edit);
   connections.addCommand(removeConnectionCommand());
+  connections
+    .command("connect")
+    .description("consent to a connection with an authorization code: prints the address, and waits for the outcome")
+    .argument("<name>", "the connection, as `connections list` shows it")
+    .addOption(option("--public-url <url>", "the server's public URL, if its client is registered with that callback"))
+    .addOption(
+      option("--port <port>", "port on 127.0.0.1 for the callback, without a public URL; default: any", {
+        env: "RUNNEL_CALLBACK_PORT",
+      }),
+    )
+    .addHelpText(
+      "after",
+      `
+The callback is /oauth/callback at the public URL, or at http://127.0.0.1 and the port. Exits with 1 if it is refused.
+Example:
+  $ runnel connections connect gateway --public-url https://agents.example.com`,
+    )
+    .action((name: string, options: ConnectOptions) => connect(name, options));
   connections
     .command("test")
     .description("try what a connection's server takes, with one small request for each feature: a few cents at most")
@@ -73,12 +92,13 @@ async function list({ dataDir, json }: DataFlags): Promise<void> {
   });
   print(json, { object: "list", data }, () =>
     table(
-      ["NAME", "PROVIDER", "BASE URL", "KEY", "AT ONCE", "FROM", "VERSION", "LAST TEST"],
-      data.map(({ name, provider, base_url, has_key, max_concurrent, source, version, last_test }) => [
+      ["NAME", "PROVIDER", "BASE URL", "KEY", "CONSENT", "AT ONCE", "FROM", "VERSION", "LAST TEST"],
+      data.map(({ name, provider, base_url, has_key, consent, max_concurrent, source, version, last_test }) => [
         name,
         provider,
         base_url ?? "",
         has_key ? "yes" : "",
+        consent?.status ?? "",
         String(max_concurrent ?? ""),
         source,
         String(version ?? ""),
@@ -103,10 +123,11 @@ async function edit(name: string, { dataDir, json, ...options }: EditOptions): P
   const isAuthGiven = Object.values(auth).some((value) => value !== undefined);
   const change = readChange(flags, isAuthGiven);
   const changed = await withStores(dataDir, false, async (stores) => {
-    const connections = stores.connections();
+    const { store: connections, revocations } = stores.connected();
     const before = connections.list().find((each) => each.name === name && each.source === "stored");
     const given = authOf(auth, before?.auth);
     await connections.update(name, { ...change, ...(given && { auth: given }) }, cliActor());
+    await revocations.idle();
     return connections.list().find((each) => each.name === name && each.source === "stored");
   });
   const { created_at_ms, updated_at_ms, ...rest } = changed ?? throwMissing(name);

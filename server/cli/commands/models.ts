@@ -216,7 +216,12 @@ function modelsTable(models: readonly Omit<CatalogModel, "object">[]): string {
 }
 
 async function remove(name: string, { dataDir, json }: DataFlags): Promise<void> {
-  const removed = await withStores(dataDir, false, ({ connections }) => connections().remove(name, cliActor()));
+  const removed = await withStores(dataDir, false, async ({ connected }) => {
+    const { store, revocations } = connected();
+    const isRemoved = await store.remove(name, cliActor());
+    await revocations.idle();
+    return isRemoved;
+  });
   if (!removed) throw new CliError(`There is no stored connection "${name}".`);
   print(json, { name, deleted: true }, () => `${name} is removed.`);
 }

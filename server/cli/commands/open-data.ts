@@ -7,12 +7,12 @@ import { createPasswords } from "../../dashboard-api/password.ts";
 import { removeFactors } from "../../dashboard-api/second-factor.ts";
 import { createSetup } from "../../dashboard-api/setup.ts";
 import { createEgress } from "../../lib/egress.ts";
+import { silentLog } from "../../lib/log.ts";
 import { createSeal } from "../../lib/seal.ts";
 import { createKeyStore } from "../../resources/keys/store.ts";
-import { createIssuedTokens } from "../../resources/model-connections/connection-tokens.ts";
+import { createConnections } from "../../resources/model-connections/create-connections.ts";
 import { createModelCatalog } from "../../resources/model-connections/model-catalog.ts";
 import { createPriceStore } from "../../resources/model-connections/prices.ts";
-import { createConnectionStore } from "../../resources/model-connections/store.ts";
 import { createProjectStore } from "../../resources/projects/store.ts";
 import { type Actor, createAudit } from "../../storage/db/audit.ts";
 import { type DataDir, openDataDir } from "../../storage/db/data-dir.ts";
@@ -28,13 +28,14 @@ export type Stores = ReturnType<typeof storesOf>;
 /** Returns the stores of a data directory, opened lazily because opening some creates what they need. */
 export function storesOf(db: Db, dir: DataDir) {
   const audit = createAudit({ db });
-  const connections = () => {
+  /** Connections with what they need to get tokens. */
+  const connected = () => {
     const seal = createSeal(masterKeyOf(dir, db));
     // The operator's own machine may have the authorization server too.
     const egress = createEgress({ allow: splitList(process.env.RUNNEL_EGRESS_ALLOW), loopback: true });
-    const tokens = createIssuedTokens({ egress, now: Date.now });
-    return createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now, tokens });
+    return createConnections({ db, audit, seal, egress, environment: process.env, log: silentLog, now: Date.now });
   };
+  const connections = () => connected().store;
   const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   return {
     db,
@@ -46,6 +47,7 @@ export function storesOf(db: Db, dir: DataDir) {
     projects: () => createProjectStore({ db, audit }),
     prices: () => createPriceStore({ db, audit, now: Date.now }),
     connections,
+    connected,
     /** Models with the lists of their servers, which a command waits for. */
     models() {
       const store = connections();

@@ -233,6 +233,7 @@ function createComposer(settings: Settings) {
       cluster: node?.lead.ship.figures,
       personOf: node?.entrance.personOf,
       projectsElsewhere: node?.others?.projectsElsewhere,
+      ...(node?.others && { connectionsAreCopies: !node.isFirst }),
       ...(backups &&
         backupPlan && {
           backups: backups.state,
@@ -323,7 +324,9 @@ const secretsOf = (
   { metricsToken, oidcClientSecret, cluster }: ServeFlags,
   { otlp, mail, proxy, cluster: plan }: Settings,
 ): string[] => [
-  ...Object.entries(environment).flatMap(([name, value]) => (value && /_(API_)?KEY$/.test(name) ? [value.trim()] : [])),
+  ...Object.entries(environment).flatMap(([name, value]) =>
+    value && /_((API_)?KEY|CLIENT_SECRET)$/.test(name) ? [value.trim()] : [],
+  ),
   ...[metricsToken, oidcClientSecret, cluster].flatMap((secret) => (secret ? [secret] : [])),
   ...otlpSecrets(otlp),
   ...mailSecrets(mail),

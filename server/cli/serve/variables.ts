@@ -53,6 +53,20 @@ export const variables: readonly Variable[] = [
   },
   { name: "RUNNEL_MODEL_<NAME>_API_KEY", meaning: "The API key for that server, if it asks for one." },
   {
+    name: "RUNNEL_MODEL_<NAME>_ISSUER",
+    meaning: "OAuth in place of the key: the issuer, whose metadata has the token endpoint.",
+  },
+  { name: "RUNNEL_MODEL_<NAME>_TOKEN_ENDPOINT", meaning: "OAuth: the token endpoint, in place of the issuer." },
+  { name: "RUNNEL_MODEL_<NAME>_CLIENT_ID", meaning: "OAuth: the id of the client." },
+  { name: "RUNNEL_MODEL_<NAME>_CLIENT_SECRET", meaning: "OAuth: the secret of the client." },
+  { name: "RUNNEL_MODEL_<NAME>_SCOPES", meaning: "OAuth: scopes of the tokens, with spaces or commas between them." },
+  { name: "RUNNEL_MODEL_<NAME>_AUDIENCE", meaning: "OAuth: the audience of the tokens." },
+  { name: "RUNNEL_MODEL_<NAME>_RESOURCE", meaning: "OAuth: the resource of the tokens (RFC 8707)." },
+  {
+    name: "RUNNEL_MODEL_<NAME>_TOKEN_AUTH_METHOD",
+    meaning: "OAuth: how the client authenticates, `client_secret_basic` or `client_secret_post`.",
+  },
+  {
     name: "RUNNEL_MODEL_<NAME>_MAX_CONCURRENT",
     meaning: "How many calls a model server or a provider takes at once: `RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT`.",
   },

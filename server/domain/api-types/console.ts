@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { unknownPricePolicies } from "../budget-schema.ts";
-import { tokenAuthMethods } from "../connection-auth.ts";
+import { connectionConsentStatuses, connectionGrantTypes, tokenAuthMethods } from "../connection-auth.ts";
 import { checkNames, checkResults } from "../connection-check.ts";
 import { listErrorCodes } from "../listed-model.ts";
 import { priceSources } from "../price.ts";
@@ -148,14 +148,30 @@ export const Connection = t.object({
   auth: t.orNull(
     t.object({
       type: t.word("oauth"),
-      grant: t.word("client_credentials"),
+      grant: t.oneOf(connectionGrantTypes),
       issuer: t.orNull(t.text),
+      authorization_endpoint: t.orNull(t.text),
       token_endpoint: t.orNull(t.text),
+      revocation_endpoint: t.orNull(t.text),
       client_id: t.text,
       token_endpoint_auth_method: t.orNull(t.oneOf(tokenAuthMethods)),
       scopes: t.list(t.text),
       audience: t.orNull(t.text),
       resource: t.orNull(t.text),
+    }),
+  ),
+  /** State of the operator's consent; null if the connection needs none. */
+  consent: t.orNull(
+    t.object({
+      status: t.oneOf(connectionConsentStatuses),
+      scopes: t.list(t.text),
+      /** When the operator consented. */
+      connected_at: t.orNull(t.time),
+      /** When the access token ends; null: unknown. */
+      expires_at: t.orNull(t.time),
+      refreshed_at: t.orNull(t.time),
+      /** Why it has failed. */
+      error: t.orNull(CodedError),
     }),
   ),
   /** Connections of the environment cannot be changed here. */
@@ -176,6 +192,10 @@ export const Connection = t.object({
   ),
 });
 export type Connection = Static<typeof Connection>;
+
+/** Where an operator consents, so that a connection gets tokens. */
+export const ConnectionConsent = t.object({ url: t.text, expires_at: t.time });
+export type ConnectionConsent = Static<typeof ConnectionConsent>;
 
 /** Price of a model, in USD per million tokens; its id may be `ollama/*`, for all models of a server. */
 export const Price = t.object({

@@ -1,5 +1,5 @@
 import { type CloudField, type CloudFields, cloudFields, pickFields } from "../../domain/cloud-connection.ts";
-import type { ConnectionAuth, ConnectionAuthInput } from "../../domain/connection-auth.ts";
+import { authAddressFields, type ConnectionAuth, type ConnectionAuthInput } from "../../domain/connection-auth.ts";
 import { type ConnectionProvider, connectionProviders } from "../../domain/providers.ts";
 import { clientFaults } from "../../http/oauth-client-faults.ts";
 import type { Connection } from "../../runtime/models/model.ts";
@@ -118,13 +118,15 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
 function checkAuth(
   input: ConnectionAuthInput,
   kept: string | null | undefined,
-): { auth: ConnectionAuth; client_secret: string } | ConnectionFault {
+): { auth: ConnectionAuth; client_secret?: string } | ConnectionFault {
   const given = (text: string | null | undefined): string | null => text?.trim() || null;
   const auth: ConnectionAuth = {
     type: "oauth",
-    grant: "client_credentials",
+    grant: input.grant ?? "client_credentials",
     issuer: given(input.issuer),
+    authorization_endpoint: given(input.authorization_endpoint),
     token_endpoint: given(input.token_endpoint),
+    revocation_endpoint: given(input.revocation_endpoint),
     client_id: input.client_id.trim(),
     token_endpoint_auth_method: input.token_endpoint_auth_method ?? null,
     scopes: [...new Set(input.scopes ?? [])],
@@ -134,17 +136,19 @@ function checkAuth(
   // Only line breaks around it are of its pasting: a secret may begin or end with any other character.
   const client_secret = input.client_secret?.replace(/^[\r\n]+|[\r\n]+$/g, "") || kept || null;
   if (auth.client_id === "") return fault("auth.client_id", "Name the client.");
-  for (const name of ["issuer", "token_endpoint"] as const) {
+  for (const name of authAddressFields) {
     const url = auth[name] === null ? null : URL.parse(auth[name]);
     if (auth[name] !== null && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash))
       return fault(`auth.${name}`, "Expected an http or https address without a user name.");
   }
-  const definition = { ...auth, authorization_endpoint: null, revocation_endpoint: null, authorization_params: {} };
+  if (auth.grant === "client_credentials" && auth.authorization_endpoint !== null)
+    return fault("auth.authorization_endpoint", "Only authorization_code has one.");
+  const definition = { ...auth, authorization_params: {} };
   const [first] = clientFaults({ grant: auth.grant, per_user: false, definition, client_secret });
   if (first) return fault(`auth.${first.param}`, first.message);
-  if (client_secret === null || !/^[\x20-\x7e]+$/.test(client_secret))
+  if (client_secret !== null && !/^[\x20-\x7e]+$/.test(client_secret))
     return fault("auth.client_secret", "A secret has printable ASCII characters.");
-  return { auth, client_secret };
+  return { auth, ...(client_secret !== null && { client_secret }) };
 }
 
 /** Returns the cloud's fields that were given, without the space around them. */

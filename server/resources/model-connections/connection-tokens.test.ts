@@ -3,48 +3,9 @@ import type { ConnectionAuthInput } from "../../domain/connection-auth.ts";
 import { type OAuthServer, oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { type TestApp, testApp } from "../../testing/test-app.ts";
+import { startTokenGateway, type TokenRefusal } from "../../testing/token-gateway.ts";
 import { checkConnection } from "./check-connection.ts";
 import { tryConnection } from "./try-connection.ts";
-
-interface Refusal {
-  status: number;
-  body: object;
-}
-
-/** Starts a gateway with OpenAI's API that takes the tokens of an issuer, with other answers on demand. */
-function startGateway(issuer: OAuthServer) {
-  const state = {
-    /** Authorization headers of the calls. */
-    headers: [] as Record<string, string>[],
-    refusal: { status: 401, body: { error: { message: "Unauthorized" } } } as Refusal,
-    /** True: every token is refused. */
-    refusesAll: false,
-    text: (_token: string) => "hello",
-  };
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      state.headers.push(Object.fromEntries(request.headers));
-      const token = (request.headers.get("authorization") ?? "").replace("Bearer ", "");
-      if (state.refusesAll || issuer.subjectOf(request) === null)
-        return Response.json(state.refusal.body, { status: state.refusal.status });
-      const { pathname } = new URL(request.url);
-      if (pathname.endsWith("/models")) return Response.json({ object: "list", data: [{ id: "m" }] });
-      if (pathname.endsWith("/embeddings"))
-        return Response.json({ data: [{ embedding: [1, 0], index: 0 }], usage: {} });
-      if (pathname.endsWith("/rerank")) return Response.json({ results: [{ index: 0, relevance_score: 0.5 }] });
-      const chunk = { choices: [{ index: 0, delta: { content: state.text(token) }, finish_reason: "stop" }] };
-      return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
-        headers: { "content-type": "text/event-stream" },
-      });
-    },
-  });
-  return Object.assign(state, {
-    url: `http://127.0.0.1:${server.port}/v1`,
-    [Symbol.asyncDispose]: () => server.stop(true),
-  });
-}
 
 const own: ConnectionAuthInput = { type: "oauth", client_id: oauthClientId, client_secret: oauthClientSecret };
 
@@ -53,7 +14,7 @@ async function setUp(
 ) {
   const stack = new AsyncDisposableStack();
   const issuer = stack.use(await startOAuthServer());
-  const gateway = stack.use(startGateway(issuer));
+  const gateway = stack.use(startTokenGateway(issuer));
   let at = Date.now();
   issuer.now = () => at;
   const server: TestApp = stack.use(testApp({ egress: ["127.0.0.1"], now: () => at }));
@@ -110,7 +71,7 @@ test("a token is replaced before its end, and a run that lasts longer than its t
   expect(asked()).toBe(2);
 });
 
-test.each<[string, Refusal]>([
+test.each<[string, TokenRefusal]>([
   ["401", { status: 401, body: { error: { message: "Access token is missing, invalid, or has expired" } } }],
   ["403 that names the token", { status: 403, body: { error_code: "403", message: "Invalid access token." } }],
 ])("a call that is refused with %s is made once more with a new token", async (_, refusal) => {
@@ -356,4 +317,26 @@ test("a connection has a key or OAuth, and clouds have credentials of their own"
   expect(checkConnection({ name: "azure", base_url: "https://n.openai.azure.com", auth })).toMatchObject({
     name: "azure",
   });
+});
+
+test("a connection of the environment gets tokens by its client's variables, which no answer and no row has", async () => {
+  await using issuer = await startOAuthServer();
+  await using gateway = startTokenGateway(issuer);
+  const environment = {
+    RUNNEL_MODEL_GW_BASE_URL: gateway.url,
+    RUNNEL_MODEL_GW_ISSUER: issuer.url,
+    RUNNEL_MODEL_GW_CLIENT_ID: oauthClientId,
+    RUNNEL_MODEL_GW_CLIENT_SECRET: oauthClientSecret,
+    RUNNEL_MODEL_GW_SCOPES: "models.read, models.call",
+  };
+  await using server = testApp({ egress: ["127.0.0.1"], environment });
+  const client = await server.client();
+  const model = "openai_compatible/gw/m";
+  const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model });
+  const run = async () => (await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hi" })).body;
+  expect([(await run()).status, (await run()).status]).toEqual(["completed", "completed"]);
+  expect(issuer.asked).toEqual([expect.objectContaining({ scope: "models.read models.call" })]);
+  const shown = JSON.stringify([server.connections.list(), server.connections.resolve(model, "live")]);
+  for (const text of [shown, server.db.sqlite.serialize().toString("latin1")])
+    expect(text).not.toContain(oauthClientSecret);
 });

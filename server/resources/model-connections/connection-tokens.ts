@@ -1,18 +1,20 @@
 import type { ConnectionAuth, ConnectionToken } from "../../domain/connection-auth.ts";
-import type { Egress } from "../../lib/egress.ts";
 import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
-import { createIssuerRequests, type IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
-import { createIssuerMetadata } from "../../runtime/oauth/issuer-metadata.ts";
+import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
+import type { ConnectionConsents } from "./connection-consents.ts";
 
 export type ConnectionTokens = ReturnType<typeof createConnectionTokens>;
 
 interface TokenOptions {
   requests: Pick<IssuerRequests, "clientCredentials">;
+  /** Tokens of connections with an authorization code, which are stored. */
+  consents: Pick<ConnectionConsents, "get">;
   now: () => number;
 }
 
 interface Source {
+  connection: string;
   client: IssuerClient;
   current: { token: string; issued_at: number; until: number } | null;
   pending: Promise<ConnectionToken> | null;
@@ -29,12 +31,18 @@ const pause_ms = { retryable: 1000, final: 10_000 };
 /** A server that refuses every token must not make its issuer issue one for each call. */
 const new_ms = 5000;
 
+/** Returns the client of a connection; `client_secret` is null if it has none. */
+export function clientIn(auth: ConnectionAuth, client_secret: string | null): IssuerClient {
+  const { type: _, ...definition } = auth;
+  return { ...definition, authorization_params: {}, client_secret };
+}
+
 /**
- * Access tokens of model connections, in memory: requested with the first call, shared by all runs and workers, and
+ * Access tokens of model connections. Those of client credentials are in memory: requested with the first call, shared by all runs and workers, and
  * replaced before their end or after a refusal. Sources are named by the state of their connection, so that calls
  * which began before a change of it never send the token of the new one to the old address.
  */
-function createConnectionTokens({ requests, now }: TokenOptions) {
+export function createConnectionTokens({ requests, consents, now }: TokenOptions) {
   const sources = new Map<string, Source>();
 
   async function request(source: Source): Promise<ConnectionToken> {
@@ -56,8 +64,8 @@ function createConnectionTokens({ requests, now }: TokenOptions) {
   }
 
   return {
-    /** Adds the source of a connection's state, unless it is known. */
-    add(name: string, auth: ConnectionAuth, client_secret: string): void {
+    /** Adds the source of a connection's state, unless it is known. `name` is that of the source. */
+    add(name: string, connection: string, client: IssuerClient): void {
       const known = sources.get(name);
       if (known) {
         // Moved to the end: the first one is the longest unused.
@@ -67,14 +75,7 @@ function createConnectionTokens({ requests, now }: TokenOptions) {
       }
       const [oldest] = sources.keys();
       if (oldest !== undefined && sources.size >= sources_max) sources.delete(oldest);
-      const { type: _, ...definition } = auth;
-      const none = { authorization_endpoint: null, revocation_endpoint: null, authorization_params: {} };
-      sources.set(name, {
-        client: { ...definition, ...none, client_secret },
-        current: null,
-        pending: null,
-        pause: null,
-      });
+      sources.set(name, { connection, client, current: null, pending: null, pause: null });
     },
 
     /**
@@ -84,6 +85,7 @@ function createConnectionTokens({ requests, now }: TokenOptions) {
     get(name: string, rejected?: string): Promise<ConnectionToken> {
       const source = sources.get(name);
       if (!source) return Promise.resolve(unknownSource);
+      if (source.client.grant === "authorization_code") return consents.get(source.connection, source.client, rejected);
       const { current, pause } = source;
       if (source.pending) return source.pending;
       if (current && now() < current.until) {
@@ -105,19 +107,3 @@ const unknownSource: ConnectionToken = {
   message: "The connection was changed or removed.",
   retryable: false,
 };
-
-/** Creates the tokens with the protocol of OAuth clients; every address goes through the guard. */
-export function createIssuedTokens({
-  egress,
-  now,
-  signal,
-}: {
-  egress: Egress;
-  now: () => number;
-  signal?: AbortSignal;
-}) {
-  // The guard lets plain HTTP through only where the operator allowed the host.
-  const accessOf = () => ({ egress, httpsOnly: false, ...(signal && { signal }) });
-  const requests = createIssuerRequests({ accessOf, metadataOf: createIssuerMetadata({ now }) });
-  return createConnectionTokens({ requests, now });
-}

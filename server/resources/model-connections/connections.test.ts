@@ -125,6 +125,7 @@ const noLimits = {
   project: null,
   location: null,
   auth: null,
+  consent: null,
 };
 
 test("a stored connection overrides the environment's, which is back once it is removed", async () => {

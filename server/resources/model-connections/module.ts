@@ -3,29 +3,46 @@ import type { Base, Module } from "../../http/module.ts";
 import type { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix, parseModel } from "../../runtime/models/registry.ts";
 import { createCircuitBreakers } from "./circuit-breakers.ts";
-import { createIssuedTokens } from "./connection-tokens.ts";
+import { createConnections } from "./create-connections.ts";
 import { createModelCatalog } from "./model-catalog.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
 import { createOutageNotes } from "./outage-notes.ts";
 import { createPriceStore } from "./prices.ts";
 import { createRefusalStore } from "./refusal-store.ts";
 import { modelRoutes } from "./routes.ts";
-import { createConnectionStore } from "./store.ts";
 
 export interface ConnectionOptions {
   /** Default address of Ollama. */
   ollama?: string;
   /** Reads the models of a connection's server. */
   listModels?: typeof listModels;
+  /**
+   * True if the connections are copies of those of another cell, which refreshes their tokens; false if other cells have
+   * copies of these. Absent: there is one cell.
+   */
+  connectionsAreCopies?: boolean;
 }
+
+/** How often tokens that end soon, and revocations that are due, are looked for. */
+const turn_ms = 30_000;
 
 export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
 
 /** Model connections and prices. */
 export function createConnectionsModule({ base, options }: { base: Base; options: ConnectionOptions }) {
   const { now, closing: signal } = base;
-  const tokens = createIssuedTokens({ egress: base.egress("live"), now, signal });
-  const connections = createConnectionStore({ ...base, ollama: options.ollama, tokens });
+  const {
+    store: connections,
+    consents,
+    revocations,
+  } = createConnections({
+    ...base,
+    egress: base.egress("live"),
+    now,
+    signal,
+    ollama: options.ollama,
+    mayRefresh: !options.connectionsAreCopies,
+  });
   const catalog = createModelCatalog({ db: base.db, now: base.now, connections, list: options.listModels });
   const prices = createPriceStore({ ...base, listed: catalog.listed, addressOf: connections.addressOf });
   const breakers = createCircuitBreakers({
@@ -35,10 +52,12 @@ export function createConnectionsModule({ base, options }: { base: Base; options
   });
   const refusals = createRefusalStore({ ...base, connections });
   const notes = createOutageNotes({ ...base, outages: breakers.outages });
+  let timer: Timer | undefined;
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
     routes: (auth) => [modelRoutes({ auth, catalog, prices })],
     store: connections,
+    consents,
     prices,
     catalog,
     places,
@@ -53,11 +72,20 @@ export function createConnectionsModule({ base, options }: { base: Base; options
       }
       return counts;
     },
-    start: notes.clear,
+    start() {
+      revocations.wake();
+      clearInterval(timer);
+      timer = setInterval(() => {
+        revocations.wake();
+        if (options.connectionsAreCopies === false) consents.refreshAhead();
+      }, turn_ms).unref();
+      return notes.clear();
+    },
     inPlace: createInSlot(places),
-    stop() {
+    async stop() {
+      clearInterval(timer);
       breakers.stop();
-      return catalog.stop();
+      await Promise.all([catalog.stop(), consents.stop(), revocations.stop()]);
     },
   } satisfies Module;
 }

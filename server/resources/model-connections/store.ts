@@ -14,6 +14,7 @@ import type { ModelPrice } from "../../domain/price.ts";
 import { keyVariables, type Provider } from "../../domain/providers.ts";
 import type { Environment } from "../../domain/scope.ts";
 import { invalid } from "../../http/errors.ts";
+import { losesGrants } from "../../http/oauth-client-faults.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { RunStart } from "../../runtime/agent-loop/messages.ts";
@@ -40,7 +41,8 @@ import {
   modelLists,
 } from "../../storage/db/schema.ts";
 import { type ConnectionChange, checkConnection, trimmed } from "./check-connection.ts";
-import type { ConnectionTokens } from "./connection-tokens.ts";
+import { type ConnectionGrants, createConnectionGrants } from "./connection-grants.ts";
+import { type ConnectionTokens, clientIn } from "./connection-tokens.ts";
 import type { PriceStore } from "./prices.ts";
 
 /** A connection as operators see it, without its key. */
@@ -61,6 +63,8 @@ interface ConnectionInfo {
   location: string | null;
   /** How it gets access tokens; null: it has a key, or none. */
   auth: ConnectionAuth | null;
+  /** State of the operator's consent; null if it needs none. */
+  consent: ReturnType<ConnectionGrants["stateOf"]> | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
   /** Number of the change, from 1; null for one of the environment. */
@@ -96,6 +100,8 @@ interface ModelInfo {
 type Stored = Connection & { sealed_key: string | null; sealed_secrets: string | null; identity: string };
 
 type Row = typeof modelConnections.$inferSelect;
+/** `client_secret` is of a connection of the environment. */
+type OpenedClient = Pick<Row, "name" | "sealed_secrets"> & { auth: ConnectionAuth; client_secret?: string };
 
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
@@ -111,7 +117,13 @@ export function createConnectionStore({
   ollama = ollamaUrl,
   now = Date.now,
   tokens = noTokens,
+  grants = createConnectionGrants({ db, seal, now }),
+  onRevoked = () => {},
 }: StoreBase & {
+  /** Tokens to which operators consented. */
+  grants?: ConnectionGrants;
+  /** Called after tokens were erased that are to be revoked. */
+  onRevoked?: () => void;
   /** Tokens of connections with OAuth; absent: they get none. */
   tokens?: ConnectionTokens;
   seal: Seal;
@@ -148,12 +160,33 @@ export function createConnectionStore({
   const sealSecrets = (name: string, secrets: CloudSecrets): string =>
     seal.seal(JSON.stringify(secrets), secretsAad(name));
   const openSecrets = (name: string, sealed: string): CloudSecrets => JSON.parse(seal.open(sealed, secretsAad(name)));
+  function openClient({ name, auth, sealed_secrets, ...given }: OpenedClient) {
+    const { client_secret = null } = sealed_secrets === null ? given : openSecrets(name, sealed_secrets);
+    return clientIn(auth, client_secret);
+  }
+
+  /** Returns the client of a row whose operator consents; null if there is none. */
+  function consentingClient(row: Pick<Row, "name" | "auth" | "sealed_secrets"> | null | undefined) {
+    return row?.auth?.grant === "authorization_code" ? openClient({ ...row, auth: row.auth }) : null;
+  }
+
+  /** Erases the tokens of a row that were issued for something else than the next row's. Call it inside a write. */
+  function eraseTokens(before: Row, next: Pick<Row, "name" | "auth" | "sealed_secrets"> | null): void {
+    const [client, nextClient] = [consentingClient(before), consentingClient(next)];
+    if (client && !(nextClient && !losesGrants(client, nextClient, true))) grants.erase(before.name, client);
+  }
+
   /** Adds the source of a connection's tokens; its client's secret stays on the main thread. */
-  function openAuth({ name, auth, identity, sealed_secrets }: Stored): Pick<Connection, "auth" | "token_source"> {
+  function openAuth({
+    name,
+    auth,
+    identity,
+    sealed_secrets,
+    client_secret,
+  }: Stored): Pick<Connection, "auth" | "token_source"> {
     if (!auth) return {};
     const token_source = `${name} ${identity}`;
-    const { client_secret = "" } = sealed_secrets === null ? {} : openSecrets(name, sealed_secrets);
-    tokens.add(token_source, auth, client_secret);
+    tokens.add(token_source, name, openClient({ name, auth, sealed_secrets, client_secret }));
     return { auth, token_source };
   }
   const openKeyed = ({
@@ -239,6 +272,9 @@ export function createConnectionStore({
 
     /** Returns the token of an opened connection. `rejected` is one that its server refused. */
     tokenOf: tokens.get,
+
+    /** Returns the client of a stored connection whose operator consents; null if there is none. */
+    clientOf: (name: string) => consentingClient(select.all().find((row) => row.name === name)),
 
     /**
      * Resolves the models of a run to their connections; those without one are left out. Throws `model_not_available`
@@ -343,6 +379,7 @@ export function createConnectionStore({
       const storedConnections = select.all().map(({ sealed_key, sealed_secrets, fallbacks, auth, ...row }) => ({
         ...row,
         auth: auth ?? null,
+        consent: auth?.grant === "authorization_code" ? grants.stateOf(row.name) : null,
         fallbacks: fallbacks ?? [],
         has_key: sealed_key !== null || sealed_secrets !== null,
         source: "stored" as const,
@@ -358,7 +395,8 @@ export function createConnectionStore({
         region: connection.region ?? null,
         project: connection.project ?? null,
         location: connection.location ?? null,
-        auth: null,
+        auth: connection.auth ?? null,
+        consent: null,
         source: "environment" as const,
         created_at_ms: null,
         version: null,
@@ -387,11 +425,13 @@ export function createConnectionStore({
           .values({ ...row, version, created_at_ms: now() })
           .onConflictDoUpdate({ target, set: { ...row, version, updated_at_ms } })
           .run();
+        if (before) eraseTokens(before, row);
         if (before) forgetState(before.provider, name);
         forgetState(provider, name);
         const details = { provider, has_key: sealed_key !== null || sealed_secrets !== null, ...limitsOf(row) };
         audit.note({ actor }, "model_connection.saved", name, details);
       });
+      onRevoked();
     },
 
     /**
@@ -414,6 +454,7 @@ export function createConnectionStore({
         });
         if (changed.length === 0) return;
         const version = row.version + 1;
+        eraseTokens(row, { ...row, ...next });
         db.orm
           .update(modelConnections)
           .set({ ...next, version, updated_at_ms: now() })
@@ -422,6 +463,7 @@ export function createConnectionStore({
         forgetState(row.provider, name);
         audit.note({ actor }, "model_connection.updated", name, { provider: row.provider, changed, version });
       });
+      onRevoked();
     },
 
     /** Stores the result of a connection's test, with its audit entry. */
@@ -457,12 +499,15 @@ export function createConnectionStore({
     /** False if there is no such connection. */
     async remove(name: string, actor: Actor): Promise<boolean> {
       const named = eq(modelConnections.name, name);
-      return db.write(() => {
+      const isRemoved = await db.write(() => {
         const [removed] = db.orm.delete(modelConnections).where(named).returning().all();
+        if (removed) eraseTokens(removed, null);
         if (removed) forgetState(removed.provider, name);
         if (removed) audit.note({ actor }, "model_connection.removed", name, { provider: removed.provider });
         return removed !== undefined;
       });
+      onRevoked();
+      return isRemoved;
     },
   };
 }
@@ -568,7 +613,8 @@ function changedSecrets(row: Row, change: ConnectionChange, open: RowSeal["openS
     ...(change.auth?.client_secret && { client_secret: change.auth.client_secret }),
   };
   // The author of a secret meant it for the former server, and may be another person.
-  if (isElsewhere(row.auth, change.auth) && given.client_secret === undefined)
+  const hasSecret = row.auth !== null && row.sealed_secrets !== null;
+  if (hasSecret && isElsewhere(row.auth, change.auth) && given.client_secret === undefined)
     throw invalid("auth.client_secret", "The client is of another server now: send its secret again.", "required");
   const isReplaced =
     Boolean(change.api_key?.trim()) ||
@@ -596,7 +642,7 @@ const noTokens: ConnectionTokens = {
 
 /** Returns the state of a connection of the environment. It is stored, so it shows neither the address nor the key. */
 const environmentIdentity = ({ base_url, api_key, ...more }: Connection, { mac }: Pick<Seal, "mac">): string =>
-  `environment ${mac(JSON.stringify([base_url, api_key, pickFields(more, cloudPlaceFields), pickFields(more, cloudSecretFields)]))}`;
+  `environment ${mac(JSON.stringify([base_url, api_key, pickFields(more, cloudPlaceFields), pickFields(more, cloudSecretFields), ...(more.auth ? [more.auth] : [])]))}`;
 
 function throwNoStored(name: string): never {
   const message = `There is no stored connection "${name}". One of the environment is changed there.`;

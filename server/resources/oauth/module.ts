@@ -4,6 +4,7 @@ import type { IssuerAccess } from "../../runtime/oauth/fetch-json.ts";
 import { createIssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { createIssuerMetadata } from "../../runtime/oauth/issuer-metadata.ts";
 import type { Author } from "../../storage/db/audit.ts";
+import type { ConnectionsModule } from "../model-connections/module.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import { createAccessTokens } from "./access-tokens.ts";
 import { createAuthorizationStore } from "./authorization-store.ts";
@@ -21,6 +22,7 @@ export type OAuthModule = ReturnType<typeof createOAuthModule>;
 interface Needs {
   base: Base;
   projects: ProjectsModule;
+  connections: Pick<ConnectionsModule, "consents">;
   /** True in a cluster: a state contains the project. */
   naming: boolean;
 }
@@ -28,7 +30,7 @@ interface Needs {
 const grantsPerWrite = 50;
 
 /** OAuth clients of tools, and their tokens. */
-export function createOAuthModule({ base, projects, naming }: Needs) {
+export function createOAuthModule({ base, projects, connections, naming }: Needs) {
   const { db, log, now, publicUrl, closing } = base;
   const secrets = createOAuthSecrets(base.seal);
   const accessOf = (environment: Environment): IssuerAccess => ({
@@ -76,7 +78,13 @@ export function createOAuthModule({ base, projects, naming }: Needs) {
       return [oauthClientRoutes(options), oauthGrantRoutes(options)];
     },
     /** The public address of the callback, which needs no key. */
-    plugin: oauthCallbackRoute({ complete: tokens.complete, browsers, log }),
+    plugin: oauthCallbackRoute({
+      // The states of connections are of operators who signed in; those of users are tied to their browsers.
+      complete: async (query, browser) =>
+        (await connections.consents.complete(query)) ?? (await tokens.complete(query, browser)),
+      browsers,
+      log,
+    }),
     browsers,
     accessTokens: tokens,
     departures,

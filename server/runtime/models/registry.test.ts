@@ -199,3 +199,33 @@ test("a connection's own address is used, whatever the environment has", async (
   expect(JSON.stringify(all)).toContain("HTTP 418");
   expect(testConnection.api_key).toBeNull();
 });
+
+test.each([
+  [{ ISSUER: "https://a.example", CLIENT_SECRET: "s" }, "RUNNEL_MODEL_GW_CLIENT_ID"],
+  [{ ISSUER: "https://a.example", CLIENT_ID: "c" }, "RUNNEL_MODEL_GW_CLIENT_SECRET"],
+  [{ CLIENT_ID: "c", CLIENT_SECRET: "s" }, "RUNNEL_MODEL_GW_ISSUER"],
+  [
+    { CLIENT_ID: "c", CLIENT_SECRET: "s", ISSUER: "https://a.example", TOKEN_ENDPOINT: "https://a.example/t" },
+    "ISSUER",
+  ],
+  [{ CLIENT_ID: "c", CLIENT_SECRET: "s", ISSUER: "https://a.example", API_KEY: "k" }, "RUNNEL_MODEL_GW_API_KEY"],
+  [{ CLIENT_ID: "c", CLIENT_SECRET: "s", ISSUER: "a.example" }, "RUNNEL_MODEL_GW_ISSUER"],
+  [{ CLIENT_ID: "c", CLIENT_SECRET: "s", ISSUER: "https://a.example", TOKEN_AUTH_METHOD: "none" }, "TOKEN_AUTH_METHOD"],
+  [{ CLIENT_ID: "c", CLIENT_SECRET: "s", ISSUER: "https://a.example", RESOURCE: "a b" }, "RUNNEL_MODEL_GW_RESOURCE"],
+])("OAuth of the environment that lacks a part names its variable: %o", (given, variable) => {
+  const set = Object.entries(given).map(([name, value]) => [`RUNNEL_MODEL_GW_${name}`, value]);
+  const env = { RUNNEL_MODEL_GW_BASE_URL: "https://gw.example/v1", ...Object.fromEntries(set) };
+  expect(() => connectionsFromEnvironment(env)).toThrow(variable);
+});
+
+test("a provider with an address of its own takes OAuth in place of its key", () => {
+  const env = {
+    AZURE_OPENAI_ENDPOINT: "https://name.openai.azure.com",
+    RUNNEL_MODEL_AZURE_TOKEN_ENDPOINT: "https://login.example/token",
+    RUNNEL_MODEL_AZURE_CLIENT_ID: "c",
+    RUNNEL_MODEL_AZURE_CLIENT_SECRET: "s",
+  };
+  const [azure] = connectionsFromEnvironment(env).filter(({ name }) => name === "azure");
+  expect(azure).toMatchObject({ api_key: null, client_secret: "s", auth: { client_id: "c", issuer: null } });
+  expect(() => connectionsFromEnvironment({ ...env, AZURE_OPENAI_API_KEY: "k" })).toThrow("not both");
+});

@@ -1,6 +1,7 @@
 import { addressVariables, keyVariables, type Provider, providers } from "../../domain/providers.ts";
 import { memoize } from "../../lib/memoize.ts";
 import { withBearer } from "./connection-token.ts";
+import { authFromEnvironment } from "./environment-auth.ts";
 import type { LearntRefusals } from "./learnt-refusals.ts";
 import type { Connection, Model } from "./model.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
@@ -82,8 +83,11 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
   const keyed = [...new Set(keyVariables.map(([provider]) => provider))].flatMap((provider): Connection[] => {
     const api_key = firstValue(keyVariables, provider, (variable) => read(env, variable));
     const base_url = firstValue(addressVariables, provider, (variable) => readAddress(env, variable));
-    const isMissing = api_key === null || (base_url === null && needsAddress(provider));
-    return isMissing ? [] : [{ name: provider, provider, base_url, api_key, ...limits(env, provider) }];
+    const auth = authFromEnvironment(env, prefixOf(provider));
+    if (auth && api_key !== null)
+      throw new Error(`Set the key of ${provider} or ${prefixOf(provider)}_CLIENT_ID, and not both.`);
+    const isMissing = (api_key === null && !auth) || (base_url === null && needsAddress(provider));
+    return isMissing ? [] : [{ name: provider, provider, base_url, api_key, ...auth, ...limits(env, provider) }];
   });
   return [
     ...keyed,
@@ -98,6 +102,9 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
     ...compatible(env),
   ];
 }
+
+/** Prefix of the variables of a connection. */
+const prefixOf = (name: string): string => `RUNNEL_MODEL_${name.toUpperCase()}`;
 
 /** True for providers where each customer has an address. */
 export const needsAddress = (provider: Provider): boolean => addressVariables.some(([name]) => name === provider);
@@ -121,7 +128,10 @@ function compatible(env: Environment): Connection[] {
     const base_url = name === undefined ? null : readAddress(env, variable);
     if (name === undefined || base_url === null) return [];
     const api_key = read(env, `RUNNEL_MODEL_${name}_API_KEY`);
-    return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key, ...limits(env, name) }];
+    const auth = authFromEnvironment(env, prefixOf(name));
+    return [
+      { name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key, ...auth, ...limits(env, name) },
+    ];
   });
 }
 
@@ -146,7 +156,7 @@ function readFallbacks(env: Environment, variable: string): string[] {
 type Limits = Pick<Connection, "max_concurrent" | "idle_timeout_ms" | "fallbacks">;
 
 function limits(env: Environment, name: string): Limits {
-  const prefix = `RUNNEL_MODEL_${name.toUpperCase()}`;
+  const prefix = prefixOf(name);
   const max_concurrent = readCount(env, `${prefix}_MAX_CONCURRENT`, { least: 1, most: concurrentMax });
   const idle_timeout_ms = readCount(env, `${prefix}_IDLE_TIMEOUT_MS`, idleTimeouts_ms);
   const fallbacks = readFallbacks(env, `${prefix}_FALLBACKS`);

@@ -293,6 +293,35 @@ export const modelConnections = sqliteTable("model_connections", {
   auth: json<ConnectionAuth>(),
 });
 
+export const modelConnectionGrants = sqliteTable("model_connection_grants", {
+  connection: text().primaryKey(),
+  status: text({ enum: storedGrantStatuses }).notNull(),
+  sealed: text().notNull(),
+  scopes: json<readonly string[]>().notNull(),
+  is_refreshable: integer({ mode: "boolean" }).notNull(),
+  expires_at_ms: integer(),
+  refreshed_at_ms: integer(),
+  claimed_until_ms: integer().notNull(),
+  error: json<CodedError>(),
+  created_at_ms: integer().notNull(),
+});
+
+export const modelConnectionConsents = sqliteTable("model_connection_consents", {
+  state_hash: bytes().primaryKey(),
+  connection: text().notNull(),
+  sealed: text().notNull(),
+  is_done: integer({ mode: "boolean" }).notNull(),
+  error: json<CodedError>(),
+  expires_at_ms: integer().notNull(),
+});
+
+export const modelConnectionRevocations = sqliteTable("model_connection_revocations", {
+  id: text().primaryKey(),
+  sealed: text().notNull(),
+  attempts: integer().notNull(),
+  due_at_ms: integer().notNull(),
+});
+
 export const modelLists = sqliteTable("model_lists", {
   prefix: text().primaryKey(),
   identity: text().notNull(),

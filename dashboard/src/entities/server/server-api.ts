@@ -12,6 +12,7 @@ import type {
   ClusterInfo,
   Connection,
   ConnectionCheck,
+  ConnectionConsent,
   Invitation,
   Person,
   Price,
@@ -84,6 +85,9 @@ export const auditQuery = (at: Workspace, { action, actor, target, request, ...p
   });
 
 export const addConnection = (body: NewConnection): Promise<Connection> => post("/console/api/connections", body);
+/** Returns the address at which a person consents to a connection. */
+export const authorizeConnection = (name: string): Promise<ConnectionConsent> =>
+  post(`/console/api/connections/${name}/authorize`);
 export const removeConnection = (name: string): Promise<unknown> => remove(`/console/api/connections/${name}`);
 export const changeConnection = (name: string, body: ChangedConnection): Promise<Connection> =>
   patch(`/console/api/connections/${name}`, body);

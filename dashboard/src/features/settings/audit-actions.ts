@@ -110,6 +110,7 @@ const sentences: Record<string, Record<string, string>> = {
     updated: "changed the model connection {}",
     removed: "removed the model connection {}",
     tested: "tested the model connection {}",
+    connected: "consented to the model connection {}",
   },
   model_price: { set: "set the price of {}", reset: "removed the custom price of {}" },
   price_table: { loaded: "replaced the list prices by those of {}", reset: "restored the built-in list prices" },

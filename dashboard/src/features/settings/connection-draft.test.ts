@@ -26,6 +26,7 @@ const gpu: Connection = {
   project: null,
   location: null,
   auth: null,
+  consent: null,
   source: "stored",
   prefix: "openai_compatible/gpu",
   used: true,
@@ -103,8 +104,11 @@ test("a connection with OAuth has no key, and its secret stays if none is given"
   };
   const auth = {
     type: "oauth" as const,
+    grant: "client_credentials" as const,
     issuer: "https://a.example",
+    authorization_endpoint: null,
     token_endpoint: null,
+    revocation_endpoint: null,
     client_id: "c",
     scopes: ["a", "b"],
     audience: null,
@@ -117,7 +121,7 @@ test("a connection with OAuth has no key, and its secret stays if none is given"
     ...gpu,
     provider: "azure",
     name: "azure",
-    auth: { ...auth, grant: "client_credentials" },
+    auth,
   };
   expect(toChange(draftOf(azure), azure)).toEqual({});
   expect(toChange({ ...draftOf(azure), "auth.scopes": "a" }, azure)).toEqual({ auth: { ...auth, scopes: ["a"] } });

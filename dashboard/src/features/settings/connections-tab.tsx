@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check, Plug, Plus, TriangleAlert, X } from "lucide-react";
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
 import { providerWords } from "../../../../server/domain/providers.ts";
 import { modelQueries } from "../../entities/model/model-api.ts";
@@ -17,6 +17,7 @@ import { NoResults } from "../../ui/feedback/no-results.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { SearchField } from "../../ui/forms/search-field.tsx";
 import { AddConnection } from "./add-connection.tsx";
+import { ConnectConnection } from "./connect-connection.tsx";
 import { ConnectionModels } from "./connection-models.tsx";
 import { EditConnection } from "./edit-connection.tsx";
 import { RemoveButton } from "./remove-button.tsx";
@@ -40,6 +41,8 @@ export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
   const [tested, setTested] = useState<string | null>(null);
   const [edited, setEdited] = useState<Connection | null>(null);
   const [opened, setOpened] = useState<string | null>(null);
+  const [connected, setConnected] = useState<Connection | null>(null);
+  const closeConnected = useCallback(() => setConnected(null), []);
   const usedOf = (name: string | null) => list.data?.find((each) => each.used && each.name === name);
   useKeys({ c: () => setAdding(true) }, may);
   return (
@@ -91,11 +94,13 @@ export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
               onTest={() => setTested(connection.name)}
               onEdit={() => setEdited(connection)}
               onModels={() => setOpened(connection.name)}
+              onConnect={() => setConnected(connection)}
             />
           ))}
         </Table>
       )}
       {adding && <AddConnection onClose={() => setAdding(false)} onAdded={setTested} />}
+      {connected && <ConnectConnection connection={connected} onClose={closeConnected} />}
       {edited && <EditConnection connection={edited} onClose={() => setEdited(null)} />}
       {tested && <TestConnection key={tested} connection={usedOf(tested)} onClose={() => setTested(null)} />}
       <OpenedModels connection={usedOf(opened)} onClose={() => setOpened(null)} />
@@ -116,9 +121,28 @@ interface ConnectionRowProps {
   onTest: () => void;
   onEdit: () => void;
   onModels: () => void;
+  onConnect: () => void;
 }
 
-function ConnectionRow({ connection, may, onTest, onEdit, onModels }: ConnectionRowProps) {
+type Consent = NonNullable<Connection["consent"]>;
+
+/** Badges of consents without a token that can be used. */
+const consentWords: Partial<Record<Consent["status"], string>> = {
+  missing: "not connected",
+  expired: "consent expired",
+  failed: "consent failed",
+};
+
+const connectWord = ({ status }: Consent): string => (status === "active" ? "Reconnect" : "Connect");
+
+const consentText = ({ status, connected_at, error }: Consent): string =>
+  status === "failed" && error
+    ? error.message
+    : connected_at === null
+      ? "no consent yet"
+      : `connected ${formatLocal(connected_at)}`;
+
+function ConnectionRow({ connection, may, onTest, onEdit, onModels, onConnect }: ConnectionRowProps) {
   const {
     name,
     provider,
@@ -129,6 +153,7 @@ function ConnectionRow({ connection, may, onTest, onEdit, onModels }: Connection
     fallbacks,
     outages,
     refusals,
+    consent,
     source,
     used,
   } = connection;
@@ -139,6 +164,9 @@ function ConnectionRow({ connection, may, onTest, onEdit, onModels }: Connection
           <span className="cut font-medium">{name}</span>
           {!used && <Badge title="A stored connection of this name takes precedence.">not used</Badge>}
           {source === "environment" && <Badge title="It is set by the server's environment.">environment</Badge>}
+          {consent && consentWords[consent.status] && (
+            <Badge title={consentText(consent)}>{consentWords[consent.status]}</Badge>
+          )}
           {outages.length > 0 && <Badge title={outages.map(outageText).join("\n")}>not answering</Badge>}
         </span>
         <SecondLine title={base_url ?? undefined}>
@@ -153,6 +181,7 @@ function ConnectionRow({ connection, may, onTest, onEdit, onModels }: Connection
               · {plural(refusals.length, "model")} without refused fields
             </span>
           )}
+          {consent && <> · {consentText(consent)}</>}
           {outages.map((outage) => (
             <span key={outage.model}> · {outageText(outage)}</span>
           ))}
@@ -170,6 +199,11 @@ function ConnectionRow({ connection, may, onTest, onEdit, onModels }: Connection
       <Cell right className="max-rail:ml-auto">
         {used && (
           <RowActs>
+            {consent && (
+              <Button size="sm" disabled={!may} aria-label={`${connectWord(consent)} ${name}`} onClick={onConnect}>
+                {connectWord(consent)}
+              </Button>
+            )}
             <Button size="sm" disabled={!may} aria-label={`Test ${name}`} onClick={onTest}>
               Test
             </Button>

@@ -1,0 +1,325 @@
+import { expect, test } from "bun:test";
+import { createEgress } from "../../lib/egress.ts";
+import { silentLog } from "../../lib/log.ts";
+import { createSeal } from "../../lib/seal.ts";
+import { createAudit } from "../../storage/db/audit.ts";
+import { visitorOf } from "../../testing/console-visitor.ts";
+import { oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
+import { testApp } from "../../testing/test-app.ts";
+import { startTokenGateway } from "../../testing/token-gateway.ts";
+import { createConnections } from "./create-connections.ts";
+
+const model = "openai_compatible/gw/m";
+
+/** Starts an issuer, a gateway that takes its tokens, and a server with a connection whose operator consents. */
+async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean; auth?: object } = {}) {
+  const stack = new AsyncDisposableStack();
+  const issuer = stack.use(await startOAuthServer());
+  const gateway = stack.use(startTokenGateway(issuer));
+  let at = Date.now();
+  const now = () => at;
+  issuer.now = now;
+  const masterKey = crypto.getRandomValues(new Uint8Array(32));
+  const server = stack.use(testApp({ dashboard: true, egress: ["127.0.0.1"], now, masterKey }));
+  const owner = await visitorOf(server, "owner");
+  const code = {
+    type: "oauth",
+    grant: "authorization_code",
+    issuer: issuer.url,
+    client_id: oauthClientId,
+    client_secret: oauthClientSecret,
+    ...auth,
+  };
+  const saved = await owner.send("POST", "/connections", { name: "gw", base_url: gateway.url, auth: code });
+  expect(saved.status).toBe(201);
+  const client = await server.client();
+  const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model });
+  const run = async () => (await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hi" })).body;
+  const begin = async (): Promise<string> => (await owner.send("POST", "/connections/gw/authorize", {})).body.url;
+  const comeBack = (path: string) => server.send("GET", path);
+  const connect = async () => await comeBack(issuer.consent(await begin(), "ada"));
+  const consent = async () => (await owner.send("GET", "/connections")).body.data[0].consent;
+  const pass = (seconds: number) => {
+    at += seconds * 1000;
+  };
+  const refreshes = () => issuer.requests("refresh_token");
+  const token = (rejected?: string) =>
+    server.connections.tokenOf(String(server.connections.resolve(model, "live").connection.token_source), rejected);
+  /** The connections as another process on the same database has them. */
+  const elsewhere = (mayRefresh = true) =>
+    createConnections({
+      mayRefresh,
+      db: server.db,
+      audit: createAudit({ db: server.db }),
+      seal: createSeal(masterKey),
+      environment: {},
+      egress: createEgress({ allow: ["127.0.0.1"], loopback: true }),
+      log: silentLog,
+      now,
+    });
+  if (isConnected) expect((await connect()).status).toBe(200);
+  const tools = { begin, comeBack, connect, consent, pass, refreshes, token, elsewhere, run };
+  return { stack, issuer, gateway, server, owner, client, code, ...tools };
+}
+
+test("an operator consents once, and then every run's call carries a token", async () => {
+  const { stack, issuer, gateway, server, owner, run, consent, connect } = await setUp({ isConnected: false });
+  await using _ = stack;
+  expect(await consent()).toMatchObject({ status: "missing" });
+  const before = await run();
+  expect(before).toMatchObject({ status: "failed", error: { code: "model_not_available" } });
+  expect(before.error.message).toContain("runnel connections connect gw");
+  const page = await connect();
+  expect([page.status, page.body]).toEqual([200, expect.stringContaining("gw is connected")]);
+  expect(await consent()).toMatchObject({ status: "active", error: null, expires_at: expect.any(String) });
+  expect((await Promise.all([run(), run(), run()])).map(({ status }) => status)).toEqual(Array(3).fill("completed"));
+  expect(new Set(gateway.headers.map(({ authorization }) => authorization)).size).toBe(1);
+  // Nothing that is stored, and nothing that is shown, has a token.
+  const stored = server.db.sqlite.serialize().toString("latin1");
+  const shown = JSON.stringify((await owner.send("GET", "/connections")).body);
+  for (const secret of [...issuer.issued(), oauthClientSecret])
+    for (const text of [stored, shown, page.body]) expect(text).not.toContain(secret);
+});
+
+test("runs that find an expired token share one refresh, whose rotated token is used for the next", async () => {
+  const { stack, run, pass, refreshes } = await setUp();
+  await using _ = stack;
+  for (const count of [1, 2, 3]) {
+    pass(3600);
+    const runs = await Promise.all(Array.from({ length: 5 }, () => run()));
+    expect(runs.map(({ status }) => status)).toEqual(Array(5).fill("completed"));
+    expect(refreshes()).toBe(count);
+  }
+});
+
+test("two processes on one database refresh a token once", async () => {
+  const { stack, pass, refreshes, token, elsewhere, issuer } = await setUp();
+  await using _ = stack;
+  const other = elsewhere();
+  const source = String(other.store.resolve(model, "live").connection.token_source);
+  pass(3600);
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  issuer.before = async () => {
+    asked.resolve();
+    await answered.promise;
+  };
+  const first = token();
+  await asked.promise;
+  const second = other.store.tokenOf(source);
+  answered.resolve();
+  const tokens = await Promise.all([first, second]);
+  expect(tokens[0]).toMatchObject({ status: "ready" });
+  expect(tokens[1]).toEqual(tokens[0]);
+  expect(refreshes()).toBe(1);
+});
+
+test("a process that died while it refreshed delays the next refresh by seconds, and does not prevent it", async () => {
+  const { stack, server, pass, token, refreshes } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  server.db.sqlite.run("UPDATE model_connection_grants SET claimed_until_ms = expires_at_ms + 20000");
+  pass(21);
+  expect(await token()).toMatchObject({ status: "ready" });
+  expect(refreshes()).toBe(1);
+});
+
+test("an issuer that does not repeat the refresh token or the lifetime keeps both", async () => {
+  const { stack, issuer, pass, run, refreshes } = await setUp();
+  await using _ = stack;
+  issuer.rotates = false;
+  issuer.faults.body = (body) => delete body.expires_in;
+  for (const count of [1, 2]) {
+    pass(3600);
+    expect((await run()).status).toBe("completed");
+    expect((await run()).status).toBe("completed");
+    expect(refreshes()).toBe(count);
+  }
+});
+
+test("a token that the model's server refuses is refreshed once, even before its end", async () => {
+  const { stack, issuer, pass, run, refreshes } = await setUp();
+  await using _ = stack;
+  pass(60);
+  issuer.forget("ada");
+  expect((await run()).status).toBe("completed");
+  expect(refreshes()).toBe(1);
+});
+
+test("a consent that was taken back ends the runs with words that say what to do, and a new one mends it", async () => {
+  const { stack, issuer, pass, run, consent, connect, refreshes } = await setUp();
+  await using _ = stack;
+  issuer.takeBack("ada");
+  pass(3600);
+  const failed = await run();
+  expect(failed).toMatchObject({ status: "failed", error: { code: "model_not_available" } });
+  expect(failed.error.message).toContain("invalid_grant");
+  expect(failed.error.message).toContain("runnel connections connect gw");
+  expect(await consent()).toMatchObject({ status: "failed", error: { code: "grant_refused" }, expires_at: null });
+  // Nothing is asked again and again for a consent that has ended.
+  await run();
+  expect(refreshes()).toBe(1);
+  await connect();
+  expect((await run()).status).toBe("completed");
+  expect(await consent()).toMatchObject({ status: "active", error: null });
+});
+
+test("an issuer that is away ends no consent, and a token that is still valid is used meanwhile", async () => {
+  const { stack, issuer, pass, consent, token } = await setUp();
+  await using _ = stack;
+  issuer.faults.token = () => new Response("busy", { status: 503 });
+  pass(3600 - 30);
+  expect(await token()).toMatchObject({ status: "ready" });
+  pass(60);
+  expect(await token()).toMatchObject({ status: "failed", retryable: true });
+  expect(await consent()).toMatchObject({ status: "active" });
+  issuer.faults = {};
+  pass(10);
+  expect(await token()).toMatchObject({ status: "ready" });
+});
+
+test("a token without a refresh token is used until its end, and is then shown as expired", async () => {
+  const { stack, issuer, pass, consent, token, connect } = await setUp({ isConnected: false });
+  await using _ = stack;
+  issuer.faults.body = (body) => delete body.refresh_token;
+  await connect();
+  pass(3599);
+  expect(await token()).toMatchObject({ status: "ready" });
+  pass(2);
+  expect(await token()).toMatchObject({ status: "failed", message: expect.stringContaining("expired") });
+  expect(await consent()).toMatchObject({ status: "expired" });
+});
+
+test("a state works once, for ten minutes, and for no other connection's client", async () => {
+  const { stack, issuer, owner, begin, comeBack, pass, consent } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const path = issuer.consent(await begin(), "ada");
+  const [one, two] = await Promise.all([comeBack(path), comeBack(path)]);
+  expect([one.status, two.status].toSorted()).toEqual([200, 400]);
+  const late = issuer.consent(await begin(), "ada");
+  pass(601);
+  expect((await comeBack(late)).body).toContain("does not work any more");
+  const former = issuer.consent(await begin(), "ada");
+  const other = { type: "oauth", grant: "authorization_code", issuer: issuer.url, client_id: "other" };
+  const changed = await owner.send("PATCH", "/connections/gw", { auth: { ...other, client_secret: "x" } });
+  expect(changed.status).toBe(200);
+  expect(await consent()).toMatchObject({ status: "missing" });
+  expect((await comeBack(former)).status).toBe(400);
+  expect(await consent()).toMatchObject({ status: "missing" });
+});
+
+test("a refused consent is shown as such, and leaves the former one as it is", async () => {
+  const { stack, issuer, begin, comeBack, run } = await setUp();
+  await using _ = stack;
+  const state = new URL(await begin()).searchParams.get("state")!;
+  const refusal = new URLSearchParams({ error: "access_denied", state, iss: issuer.url });
+  expect(await comeBack(`/oauth/callback?${refusal}`)).toMatchObject({
+    status: 400,
+    body: expect.stringContaining("You did not allow it"),
+  });
+  expect((await run()).status).toBe("completed");
+});
+
+test("a code of another issuer never reaches the token endpoint", async () => {
+  const { stack, issuer, begin, comeBack, consent } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const path = issuer.consent(await begin(), "ada").replace(/iss=[^&]*/, "iss=https%3A%2F%2Fevil.example");
+  expect((await comeBack(path)).status).toBe(400);
+  expect(issuer.requests("authorization_code")).toBe(0);
+  expect(await consent()).toMatchObject({ status: "missing" });
+});
+
+test.each(["removal", "another client", "a key in its place"])("%s revokes the tokens at the issuer", async (kind) => {
+  const { stack, issuer, owner, server, code, elsewhere } = await setUp();
+  await using _ = stack;
+  const tokens = issuer.issued();
+  const secret = { client_secret: "x" };
+  if (kind === "removal") await owner.send("DELETE", "/connections/gw");
+  else if (kind === "a key in its place") await owner.send("PATCH", "/connections/gw", { api_key: "sk-1" });
+  else await owner.send("PATCH", "/connections/gw", { auth: { ...code, client_id: "other", ...secret } });
+  await elsewhere().revocations.idle();
+  expect(new Set(issuer.revoked)).toEqual(new Set(tokens));
+  const rows = server.db.sqlite.query("SELECT count(*) AS count FROM model_connection_grants").get();
+  expect(rows).toEqual({ count: 0 });
+});
+
+test("a change of limits or of the name of a scope keeps the consent", async () => {
+  const { stack, owner, code, consent, issuer } = await setUp();
+  await using _ = stack;
+  await owner.send("PATCH", "/connections/gw", { max_concurrent: 2 });
+  await owner.send("PATCH", "/connections/gw", { auth: { ...code, scopes: ["models.read"] } });
+  expect(await consent()).toMatchObject({ status: "active" });
+  expect(issuer.revoked).toEqual([]);
+});
+
+test("a revocation is tried again while the issuer is away", async () => {
+  const { stack, issuer, owner, pass, elsewhere } = await setUp();
+  await using _ = stack;
+  issuer.faults.revoke = () => new Response(null, { status: 503 });
+  await owner.send("DELETE", "/connections/gw");
+  const { revocations } = elsewhere();
+  await revocations.idle();
+  expect(issuer.revoked).toEqual([]);
+  issuer.faults = {};
+  pass(11);
+  await revocations.idle();
+  expect(issuer.revoked.length).toBeGreaterThan(0);
+});
+
+test("a connection that was removed while its token was refreshed gets no token, and the new one is revoked", async () => {
+  const { stack, issuer, owner, pass, token, elsewhere } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  issuer.before = async () => {
+    asked.resolve();
+    await answered.promise;
+  };
+  const waiting = token();
+  await asked.promise;
+  await owner.send("DELETE", "/connections/gw");
+  answered.resolve();
+  expect(await waiting).toMatchObject({ status: "failed", retryable: false });
+  await elsewhere().revocations.idle();
+  expect(issuer.revoked).toContain(issuer.issued().findLast((each) => each.startsWith("at-"))!);
+});
+
+test("tokens that the storage does not take are used, and stored as soon as it does", async () => {
+  const { stack, server, pass, token, refreshes, consent } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  server.db.sqlite.run(
+    "CREATE TRIGGER full BEFORE UPDATE OF sealed ON model_connection_grants BEGIN SELECT RAISE(ABORT, 'full'); END",
+  );
+  expect(await token()).toMatchObject({ status: "ready" });
+  server.db.sqlite.run("DROP TRIGGER full");
+  expect(await token()).toMatchObject({ status: "ready" });
+  expect(refreshes()).toBe(1);
+  expect((await consent()).refreshed_at).not.toBeNull();
+});
+
+test("a copy of the connections in another cell follows the tokens that the first cell refreshes before their end", async () => {
+  const { stack, pass, refreshes, elsewhere } = await setUp();
+  await using _ = stack;
+  const [first, copy] = [elsewhere(), elsewhere(false)];
+  const token = () => copy.store.tokenOf(String(copy.store.resolve(model, "live").connection.token_source));
+  const before = await token();
+  pass(3600 - 200);
+  first.consents.refreshAhead();
+  await first.consents.stop();
+  expect(refreshes()).toBe(0);
+  pass(30);
+  copy.consents.refreshAhead();
+  await copy.consents.stop();
+  expect([await token(), refreshes()]).toEqual([before, 0]);
+  first.consents.refreshAhead();
+  await first.consents.stop();
+  const after = await token();
+  expect([after.status, refreshes()]).toEqual(["ready", 1]);
+  expect(after).not.toEqual(before);
+  // The first cell is away: the calls are retried, or go to another model.
+  pass(3601);
+  expect(await token()).toMatchObject({ status: "failed", retryable: true });
+  expect(refreshes()).toBe(1);
+});

@@ -1,0 +1,308 @@
+import type { ConnectionToken } from "../../domain/connection-auth.ts";
+import { AppError } from "../../domain/errors.ts";
+import { losesGrants } from "../../http/oauth-client-faults.ts";
+import type { Log } from "../../lib/log.ts";
+import { randomToken } from "../../lib/random-token.ts";
+import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
+import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
+import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
+import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
+import type { Actor, Audit } from "../../storage/db/audit.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { ConnectionGrant, ConnectionGrants } from "./connection-grants.ts";
+
+export type ConnectionConsents = ReturnType<typeof createConnectionConsents>;
+
+interface ConsentOptions {
+  db: Db;
+  audit: Audit;
+  grants: ConnectionGrants;
+  requests: Pick<IssuerRequests, "authorizationUrl" | "exchange" | "refresh">;
+  /** Returns the client of a stored connection with an authorization code; null if there is none. */
+  clientOf(connection: string): IssuerClient | null;
+  /** False in the cells of a cluster that have copies of the connections: the first cell refreshes their tokens. */
+  mayRefresh: boolean;
+  log: Log;
+  now: () => number;
+  onRevoked(): void;
+}
+
+/** Where an operator has to go to consent. `state` names this consent. */
+interface ConsentAddress {
+  url: string;
+  state: string;
+  expires_at_ms: number;
+}
+
+/** Outcome of a callback. */
+type ConsentOutcome =
+  | { granted: true; clientName: string; returnUrl: null }
+  | { granted: false; code: string; message: string; clientName: string | null; returnUrl: null };
+
+/** States of connections; others are those of the OAuth clients of projects. */
+const statePrefix = "connection.";
+/** A token is replaced before its end, because a request that carries it takes a while, and clocks differ. */
+const early_ms = 60_000;
+/** The first cell refreshes earlier, because the copies of the other cells follow it. */
+const ahead_ms = 180_000;
+/** A server that refuses every token must not make its issuer issue one for each call. */
+const new_ms = 5000;
+/** An issuer that refused is not asked again at once by the calls of many runs. */
+const pause_ms = { retryable: 1000, final: 10_000 };
+const poll_ms = 100;
+
+/**
+ * Tokens of connections to which an operator consented once (authorization code with PKCE). They are stored before a
+ * call uses them, and refreshed once for all runs, workers and processes: an issuer that rotates refresh tokens takes
+ * the second use of one for a theft.
+ */
+export function createConnectionConsents(options: ConsentOptions) {
+  const { db, audit, grants, requests, clientOf, mayRefresh, log, now } = options;
+  const flights = new Map<string, Promise<ConnectionToken>>();
+  const pauses = new Map<string, { until: number; of: string; answer: ConnectionToken }>();
+  /** Refreshed tokens that the storage did not take yet: the former refresh token is spent. */
+  const unstored = new Map<string, { row: ConnectionGrant; fresh: TokenSet }>();
+
+  /** True if tokens of this client still belong to the connection. */
+  function isSame(connection: string, client: IssuerClient): boolean {
+    const current = clientOf(connection);
+    return current !== null && !losesGrants(client, current, true);
+  }
+
+  /** Returns what needs no request: a token, or the reason why there is none; null if the grant has to be refreshed. */
+  function held(connection: string, client: IssuerClient, rejected?: string): ConnectionToken | null {
+    if (!isSame(connection, client)) return changed;
+    const row = grants.of(connection);
+    if (!row) return failed(`No operator has connected it yet. ${howTo(connection)}`);
+    const tokens = grants.tokensOf(row);
+    if (row.status === "failed" || !tokens)
+      return failed(`${row.error?.message ?? "Its consent has ended."} ${howTo(connection)}`);
+    const { access_token } = tokens;
+    const isKept = access_token !== rejected || now() - (row.refreshed_at_ms ?? row.created_at_ms) < new_ms;
+    if (tokens.refresh_token === null)
+      return row.expires_at_ms !== null && row.expires_at_ms <= now()
+        ? failed(`Its token has expired, and nothing can refresh it. ${howTo(connection)}`)
+        : { status: "ready", token: access_token };
+    if (isKept && isFresh(row, mayRefresh ? early_ms : 0)) return { status: "ready", token: access_token };
+    if (!mayRefresh) return { status: "failed", message: "Its token is being refreshed.", retryable: true };
+    return null;
+  }
+
+  /** True if a token has more time left than this; of a token that lives shorter, half is used. */
+  function isFresh({ expires_at_ms, refreshed_at_ms, created_at_ms }: ConnectionGrant, reserve_ms: number): boolean {
+    if (expires_at_ms === null) return true;
+    const lifetime_ms = expires_at_ms - (refreshed_at_ms ?? created_at_ms);
+    return expires_at_ms - Math.min(reserve_ms, lifetime_ms / 2) > now();
+  }
+
+  function get(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
+    const flight = flights.get(connection);
+    if (flight && isSame(connection, client)) return flight;
+    const found = held(connection, client, rejected);
+    if (found) return Promise.resolve(found);
+    return refreshOnce(connection, client, rejected);
+  }
+
+  function refreshOnce(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
+    const started = refresh(connection, client, rejected).finally(() => {
+      flights.delete(connection);
+    });
+    flights.set(connection, started);
+    return started;
+  }
+
+  /** Refreshes a grant that this process has reserved, or waits for the process that has. */
+  async function refresh(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
+    const late = unstored.get(connection);
+    if (late) return await store(connection, late.row, late.fresh);
+    for (;;) {
+      const row = grants.of(connection);
+      const refresh_token = row && grants.tokensOf(row)?.refresh_token;
+      if (!row || !refresh_token) return held(connection, client, rejected) ?? changed;
+      const pause = pauses.get(connection);
+      if (pause && now() < pause.until && pause.of === row.sealed) return pause.answer;
+      if (await db.write(() => grants.claim(row))) return await request(row, client, refresh_token, rejected);
+      await Bun.sleep(poll_ms);
+      if (grants.of(connection)?.sealed === row.sealed) continue;
+      const found = held(connection, client, rejected);
+      if (found) return found;
+    }
+  }
+
+  async function request(
+    row: ConnectionGrant,
+    client: IssuerClient,
+    refresh_token: string,
+    rejected: string | undefined,
+  ): Promise<ConnectionToken> {
+    const { connection } = row;
+    let fresh: TokenSet;
+    try {
+      fresh = await requests.refresh("live", client, refresh_token);
+    } catch (error) {
+      await db.write(() => grants.release(row)).catch((fault) => log.warn("a claim could not be released", { fault }));
+      if (!(error instanceof OAuthFailure)) throw error;
+      return await refused(row, client, error, rejected);
+    }
+    pauses.delete(connection);
+    return await store(connection, row, fresh, client);
+  }
+
+  /** Stores refreshed tokens. Those of a grant that was replaced or deleted meanwhile are revoked. */
+  async function store(
+    connection: string,
+    row: ConnectionGrant,
+    fresh: TokenSet,
+    client: IssuerClient | null = clientOf(connection),
+  ): Promise<ConnectionToken> {
+    try {
+      const isStored = await db.write(() => {
+        const isCurrent = grants.refresh(row, fresh);
+        // Revoking them could end a newer consent of the same person.
+        if (!isCurrent && client && !grants.current(connection)) grants.revokeLater(client, fresh);
+        return isCurrent;
+      });
+      unstored.delete(connection);
+      if (isStored) return { status: "ready", token: fresh.access_token };
+      options.onRevoked();
+      return changed;
+    } catch (error) {
+      log.error("refreshed tokens of a connection could not be stored", { connection, error });
+      unstored.set(connection, { row, fresh });
+      return { status: "ready", token: fresh.access_token };
+    }
+  }
+
+  async function refused(
+    row: ConnectionGrant,
+    client: IssuerClient,
+    { code, message, retryable }: OAuthFailure,
+    rejected: string | undefined,
+  ): Promise<ConnectionToken> {
+    const { connection } = row;
+    if (code === "grant_refused") {
+      await db.write(() => void grants.fail(row, { code, message }));
+      return held(connection, client, rejected) ?? changed;
+    }
+    const access_token = grants.tokensOf(row)?.access_token;
+    const isUsable = access_token !== undefined && access_token !== rejected && isFresh(row, 0);
+    const answer: ConnectionToken = isUsable
+      ? { status: "ready", token: access_token }
+      : { status: "failed", message, retryable };
+    const until = now() + (retryable ? pause_ms.retryable : pause_ms.final);
+    pauses.set(connection, { until, of: row.sealed, answer });
+    return answer;
+  }
+
+  return {
+    /**
+     * Returns the token of a connection; `client` is the one for which the caller was set up. `rejected` is a token that
+     * the model's server refused: it is refreshed even before its end, unless it was issued just now.
+     */
+    get,
+
+    /** Returns the address at which an operator consents. Throws `resource_not_found` without such a connection. */
+    async authorize(connection: string, redirect_uri: string, actor: Actor): Promise<ConsentAddress> {
+      const client = clientOf(connection);
+      if (!client)
+        throw new AppError(
+          "resource_not_found",
+          `There is no stored connection "${connection}" with an authorization code.`,
+          { param: "name" },
+        );
+      const state = statePrefix + randomToken();
+      const { client_secret: _, grant: __, ...definition } = client;
+      const attempt = { verifier: randomToken(), redirect_uri, scopes: client.scopes, definition, actor };
+      const url = await requests.authorizationUrl("live", client, { ...attempt, state }).catch((error) => {
+        throw error instanceof OAuthFailure ? toAppError(error) : error;
+      });
+      const expires_at_ms = await db.write(() => {
+        grants.forgetExpired();
+        return grants.addConsent(state, connection, attempt);
+      });
+      return { url, state, expires_at_ms };
+    },
+
+    /** Ends a consent with what the browser brought back; null if the state is none of a connection. */
+    async complete(query: URLSearchParams): Promise<ConsentOutcome | null> {
+      const state = query.get("state") ?? "";
+      if (!state.startsWith(statePrefix) || state.length > 200) return null;
+      // Taken before the exchange: a code that came twice, or in two windows at once, is used once.
+      const attempt = await db.write(() => grants.takeConsent(state));
+      if (!attempt) return stale;
+      const { connection, actor, definition } = attempt;
+      const fail = async (code: string, message: string): Promise<ConsentOutcome> => {
+        await db.write(() => grants.endConsent(state, { code, message }));
+        return { granted: false, code, message, clientName: connection, returnUrl: null };
+      };
+      const client = clientOf(connection);
+      // The code is of the server to which the operator was sent, and must not reach another one.
+      if (!client || losesGrants(definition, client, true)) return await fail("client_changed", changed.message);
+      let fresh: TokenSet;
+      try {
+        fresh = await requests.exchange("live", client, query, { ...attempt, state });
+      } catch (error) {
+        if (!(error instanceof OAuthFailure)) throw error;
+        return await fail(error.code, error.message);
+      }
+      const isStored = await db.write(() => {
+        if (!isSame(connection, client)) {
+          grants.revokeLater(client, fresh);
+          return false;
+        }
+        grants.insert(connection, fresh, attempt.scopes);
+        grants.endConsent(state, null);
+        audit.note({ actor }, "model_connection.connected", connection);
+        return true;
+      });
+      options.onRevoked();
+      pauses.delete(connection);
+      unstored.delete(connection);
+      if (!isStored) return await fail("client_changed", changed.message);
+      return { granted: true, clientName: connection, returnUrl: null };
+    },
+
+    /** Outcome of a consent; null while it is under way. */
+    outcomeOf: grants.outcomeOf,
+
+    /** Refreshes the tokens that end soon, for the cells that have copies of them. */
+    refreshAhead(): void {
+      if (!mayRefresh) return;
+      for (const row of grants.all()) {
+        const client = row.is_refreshable && !isFresh(row, ahead_ms) ? clientOf(row.connection) : null;
+        if (!client || flights.has(row.connection)) continue;
+        refreshOnce(row.connection, client).catch((error) => log.error("a token was not refreshed", { error }));
+      }
+    },
+
+    /** Resolves once no token is being refreshed: the answer of an issuer that rotates must not be lost. */
+    async stop(): Promise<void> {
+      await Promise.allSettled(flights.values());
+    },
+  };
+}
+
+const failed = (message: string): ConnectionToken => ({ status: "failed", message, retryable: false });
+
+const changed = {
+  status: "failed" as const,
+  message: "The connection was changed or removed.",
+  retryable: false,
+};
+
+const stale: ConsentOutcome = {
+  granted: false,
+  code: "state_invalid",
+  message: "This link was used already, or is more than ten minutes old.",
+  clientName: null,
+  returnUrl: null,
+};
+
+const howTo = (connection: string): string =>
+  `An owner connects it in the settings of the dashboard, or with: runnel connections connect ${connection}`;
+
+/** Turns a failure into the answer to a request. */
+const toAppError = ({ code, message, retryable }: OAuthFailure): AppError =>
+  code === "url_not_allowed"
+    ? new AppError("url_not_allowed", message)
+    : new AppError("oauth_server_failed", message, { ...(retryable && { retryAfter: 10 }) });
