@@ -567,6 +567,20 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect(await start(name, program, { agent_id, thread_id, tools: [tool] }).result).toEqual([id, "completed"]);
     });
 
+    test("an error of onEvent ends the run's watching, and tells during which run it happened", async () => {
+      const agent_id = await createScripted(server, [{ text: "Done." }]);
+      const program: Program = async ({ runnel, args: { agent_id } }) => {
+        const fails = () => {
+          throw new TypeError("mine");
+        };
+        const error = await runnel.runs.run(agent_id, "Go", { onEvent: fails }).catch((error: Json) => error);
+        return [error.name, error.message, error.runId];
+      };
+      const told = await start(name, program, { agent_id }).result;
+      expect(told.slice(0, 2)).toEqual(["TypeError", "mine"]);
+      expect((await server.get(`/v1/runs/${told[2]}`)).body.agent_id).toBe(agent_id);
+    });
+
     test("tells of a pause, waits until the run is resumed, and answers the calls after it", async () => {
       const tool = `paused_${unique()}`;
       const agent_id = await createAsking({ [tool]: {} }, calls(tool));

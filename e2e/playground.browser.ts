@@ -363,6 +363,69 @@ test("a draft stays: over a reload, another page, and other people's changes", a
 });
 
 /** Creates an agent whose first model call makes two requests to a person at once, and one that writes slowly. */
+test("runs here are of the user that the reader names, and a message sent too early goes out as soon as it can", async ({
+  page,
+}) => {
+  await setUpAccount(page, server);
+  const { body: agent } = await server.post("/v1/agents", {
+    name: "Parrot",
+    instructions: "Repeat.",
+    model: "test/echo",
+  });
+  const newest = async () => (await server.get(`/v1/runs?agent_id=${agent.id}&limit=1`)).body.data[0];
+
+  await test.step("the user is in the request and the code, and stays over a reload", async () => {
+    await page.goto(`${server.url}/dashboard/playground?agent=${agent.id}`);
+    await page.getByLabel("User", { exact: true }).fill("ada");
+    await composer(page).fill("Hello");
+    await expect(code(page)).toContainText('"user_id": "ada"');
+    await composer(page).press("ControlOrMeta+Enter");
+    await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
+    expect(await newest()).toMatchObject({ user_id: "ada" });
+    await page.reload();
+    await expect(page.getByLabel("User", { exact: true })).toHaveValue("ada");
+    await page.getByLabel("User", { exact: true }).fill("");
+    await expect(code(page)).not.toContainText("user_id");
+  });
+
+  await test.step("while the conversation is loading, ⌘↵ waits for it", async () => {
+    const gate = Promise.withResolvers<void>();
+    await page.route(/threads\/thr_/, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await page.reload();
+    await composer(page).fill("Early");
+    await composer(page).press("ControlOrMeta+Enter");
+    await expect(page.getByText("Sends after the conversation is here")).toBeVisible();
+    await expect(composer(page)).toHaveValue("Early");
+    gate.resolve();
+    await expect(lastRun(page)).toContainText("Early");
+    await expect(composer(page)).toHaveValue("");
+    await page.unrouteAll({ behavior: "wait" });
+    const { thread_id } = await newest();
+    expect((await server.get(`/v1/runs?thread_id=${thread_id}`)).body.data).toHaveLength(2);
+  });
+
+  await test.step("a message that was changed meanwhile waits for another ⌘↵", async () => {
+    const gate = Promise.withResolvers<void>();
+    await page.route(/threads\/thr_/, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await page.reload();
+    await composer(page).fill("First");
+    await composer(page).press("ControlOrMeta+Enter");
+    await composer(page).fill("First thought");
+    await expect(page.getByText("Sends after the conversation is here")).toHaveCount(0);
+    gate.resolve();
+    await expect(lastRun(page)).toContainText("Early");
+    await expect(page.getByRole("button", { name: "Send", exact: true })).toBeEnabled();
+    await expect(composer(page)).toHaveValue("First thought");
+    await page.unrouteAll({ behavior: "wait" });
+  });
+});
+
 async function refundDesk(server: Runnel): Promise<string> {
   const object = { type: "object", properties: { order_id: { type: "string" }, amount: { type: "number" } } };
   const photo = await server.post("/v1/tools", { name: "ask_photo", type: "client", parameters: object });

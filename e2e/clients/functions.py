@@ -378,6 +378,140 @@ def with_models(runnel):
     assert runnel.runs.run(agent, "Go", tools=[made]).tool_calls[0].output == ["Oslo", 3, []]
 
 
+class Ticket(TypedDict):
+    topic: str
+    urgent: bool
+
+
+TICKET = {"topic": "billing", "urgent": True}
+
+
+def answering(text):
+    return {"name": "Clerk", "instructions": "Sort.", "model": "test/script", "model_settings": {"script": [{"text": text}] * 2}}
+
+
+def typed_outputs(runnel):
+    """The result of a run as a type of the program."""
+    agent = runnel.agents.create(**answering('{"topic": "billing", "urgent": true}'))
+    run = runnel.runs.run(agent, "Go", schema=Ticket)
+    assert run.output_json == TICKET and run.output_json["urgent"] is True and run.status == "completed", run
+    assert runnel.runs.run(agent, "Go", schema={"type": "object", "required": ["topic"]}).output_json == TICKET
+    # Settings that the program gives besides stay.
+    run = runnel.runs.run(agent, "Go", schema=Ticket, overrides={"instructions": "Otherwise."})
+    assert run.output_json == TICKET, run
+    missing = runnel.agents.create(**answering('{"topic": "billing"}'))
+    try:
+        runnel.runs.run(missing, "Go", schema=Ticket)
+        raise SystemExit("an output that misses a field was taken")
+    except library.RunFailedError as error:
+        assert error.run.error.code == "output_schema_mismatch", error
+    before = len(list(runnel.runs.list(agent_id=agent.id)))
+    if pydantic is None:
+        assert "pydantic" in type_error(lambda: runnel.runs.run(agent, "Go", schema=decimal.Decimal))
+    else:
+        class Card(pydantic.BaseModel):
+            topic: str = pydantic.Field(description="One word.")
+            urgent: bool
+
+        @dataclasses.dataclass
+        class Note:
+            topic: str
+            urgent: bool = False
+
+        assert runnel.runs.run(agent, "Go", schema=Card).output_json == Card(**TICKET)
+        assert runnel.runs.run(agent, "Go", schema=Note).output_json == Note(**TICKET)
+        listed = runnel.agents.create(**answering('[{"topic": "a", "urgent": false}]'))
+        assert runnel.runs.run(listed, "Go", schema=List[Card]).output_json == [Card(topic="a", urgent=False)]
+
+        class Checked(Card):
+            @pydantic.field_validator("topic")
+            @classmethod
+            def known(cls, topic):
+                raise ValueError(f"{topic} is not known")
+
+        before = len(list(runnel.runs.list(agent_id=agent.id)))
+        try:
+            runnel.runs.run(agent, "Go", schema=Checked)
+            raise SystemExit("a value that the type refuses was taken")
+        except library.RunnelError as error:
+            # The run is completed, and its output can be read.
+            assert "billing is not known" in error.message and runnel.runs.retrieve(error.run_id).output_json == TICKET
+        before += 1
+        assert "lambda" in type_error(lambda: runnel.runs.run(agent, "Go", schema=lambda: 1))
+    assert len(list(runnel.runs.list(agent_id=agent.id))) == before
+
+
+def errors_of_readers(runnel):
+    """An error of the program's own functions tells during which run it happened, and stays what it is."""
+    agent = runnel.agents.create(**answering("Done."))
+
+    def fails(event):
+        raise KeyError("mine")
+
+    try:
+        runnel.runs.run(agent, "Go", on_event=fails)
+        raise SystemExit("an error was lost")
+    except KeyError as error:
+        assert error.args == ("mine",) and runnel.runs.retrieve(error.run_id).agent_id == agent.id
+
+    def stops(event):
+        raise library.RunnelError("enough")
+
+    try:
+        runnel.runs.run(agent, "Go", on_event=stops)
+        raise SystemExit("an error was lost")
+    except library.RunnelError as error:
+        assert str(error) == "enough" and error.run_id is not None
+
+
+def noted_docstrings():
+    def google(city: str):
+        """The weather.
+
+        Note: Only for Europe.
+
+        Important:
+            Call it once.
+
+            Not twice.
+
+        Returns:
+            Degrees.
+
+        Args:
+            city: Its name.
+
+        Note:
+            Written by Ada.
+        """
+
+    made = tool(google)
+    expected = "The weather.\n\nNote: Only for Europe.\n\nImportant:\n    Call it once.\n\n    Not twice."
+    assert made.description == expected, made.description
+    assert made.parameters["properties"]["city"]["description"] == "Its name.", made.parameters
+
+    def numpy(city: str):
+        """The weather.
+
+        Notes
+        -----
+        Only for Europe.
+
+        Parameters
+        ----------
+        city : str
+            Its name.
+
+        Examples
+        --------
+        numpy("Oslo")
+        """
+
+    made = tool(numpy)
+    assert made.description == "The weather.\n\nNotes:\nOnly for Europe.", made.description
+    assert made.parameters["properties"]["city"]["description"] == "Its name.", made.parameters
+
+
 async def awaiting():
     async with AsyncRunnel() as runnel:
         turn = [("weather_later", {"city": "Oslo"}), ("weather", {"city": "Rome"})]
@@ -386,11 +520,25 @@ async def awaiting():
         assert [call.output for call in run.tool_calls] == ["clear in Oslo", {"city": "Rome", "celsius": 21}], run.tool_calls
         stream = runnel.runs.stream(agent_id=agent.id, input="Go", tools=[weather_later, weather])
         assert "".join([piece async for piece in stream.text_deltas()]) == "Done."
+        sorter = await runnel.agents.create(**answering('{"topic": "billing", "urgent": true}'))
+        assert (await runnel.runs.run(sorter, "Go", schema=Ticket)).output_json == TICKET
+
+        async def fails(event):
+            raise KeyError("mine")
+
+        try:
+            await runnel.runs.run(sorter, "Go", on_event=fails)
+            raise SystemExit("an error was lost")
+        except KeyError as error:
+            assert error.run_id is not None
 
 
 assert (pydantic is not None) == (sys.argv[1] == "pydantic"), sys.path
 described()
+noted_docstrings()
 unusual()
+typed_outputs(Runnel())
+errors_of_readers(Runnel())
 blocking()
 asyncio.run(awaiting())
 print("done")

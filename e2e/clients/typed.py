@@ -1,7 +1,12 @@
 # What a type checker has to understand. Lines that it must refuse say so, and --warn-unused-ignores sees that it does.
-from typing import Optional
+from typing import Any, List, Optional, TypedDict
 
 from runnel_sdk import ActionRequiredError, APIError, AsyncRunnel, NotFoundError, Runnel, Tool, tool, types
+
+
+class Ticket(TypedDict):
+    topic: str
+    urgent: bool
 
 
 @tool
@@ -41,6 +46,13 @@ def main(runnel: Runnel) -> Optional[str]:
         runnel.runs.run(agent, "Hello", tools=["weather"])  # type: ignore[list-item]
     except ActionRequiredError as error:
         print(error.run_id)
+    ticket = runnel.runs.run(agent, "Hello", schema=Ticket).output_json
+    urgent: bool = ticket["urgent"]
+    ticket["colour"]  # type: ignore[typeddict-item]
+    listed: List[Ticket] = runnel.runs.run(agent, "Hello", schema=List[Ticket]).output_json
+    anything: Any = runnel.runs.run(agent, "Hello", schema={"type": "object"}).output_json
+    runnel.runs.run(agent, "Hello", schema="object")  # type: ignore[call-overload]
+    print(urgent, listed, anything)
     output: Optional[str] = run.output
     run.output + "!"  # type: ignore[operator]
     steps: int = len(runnel.traces.retrieve(run.id, include="raw").steps)
@@ -79,5 +91,7 @@ async def wait(runnel: AsyncRunnel) -> None:
         async for item in runnel.agents.list():
             print(item.id)
         run: types.Run = await runnel.runs.create(agent_id="agt_1", input=[{"role": "user", "content": "Hello"}])
+        topic: str = (await runnel.runs.run("agt_1", "Hello", schema=Ticket)).output_json["topic"]
+        print(topic)
         async for event in runnel.runs.follow(run.id):
             print(event.id)

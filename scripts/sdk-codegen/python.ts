@@ -256,16 +256,19 @@ ${own?.base ? "        super().__init__(client)\n" : "        self._client = cli
 from __future__ import annotations
 
 import os
-from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
+from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Type, TypeVar, Union, overload
 
 import httpx
 
 from . import types
 from ._async_client import AsyncClient, AsyncFilesBase, AsyncPager, AsyncRunsBase, AsyncRunStream, AsyncToolsBase, at
 from ._object import NOT_GIVEN, NotGiven, Object, given, texts
+from ._output import TypedRun
 from ._tool import Tool, Tools
 from ._webhooks import Headers
 from ._webhooks import verify as _verify
+
+T = TypeVar("T")
 
 ${classes.join("\n\n")}
 
@@ -346,18 +349,24 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
         )
 `,
       });
+      const headWith = (schema: string): string[] => [
+        "agent: Union[str, Mapping[str, Any]]",
+        "input: types.RunInputParam",
+        "*",
+        `schema: ${schema}`,
+        "tools: Optional[Tools] = None",
+        "decide: Optional[Callable[[Any], Any]] = None",
+        "authorize: Optional[Callable[[Any], Any]] = None",
+        "on_event: Optional[Callable[[types.StreamEvent], Any]] = None",
+        ...others.map(signatureOf),
+      ];
       const run = definition({
         name: "run",
         isAsync: true,
-        head: [
-          "agent: Union[str, Mapping[str, Any]]",
-          "input: types.RunInputParam",
-          "*",
-          "tools: Optional[Tools] = None",
-          "decide: Optional[Callable[[Any], Any]] = None",
-          "authorize: Optional[Callable[[Any], Any]] = None",
-          "on_event: Optional[Callable[[types.StreamEvent], Any]] = None",
-          ...others.map(signatureOf),
+        head: headWith("Any = None"),
+        overloads: [
+          { head: headWith("Type[T]"), result: "TypedRun[T]" },
+          { head: headWith("Optional[Mapping[str, Any]] = None"), result: "types.Run" },
         ],
         more: [key, patience, extraHeaders],
         fields: others,
@@ -369,7 +378,8 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
         it raises as an error. ${"``decide``"} gets a call that needs an approval or has an unknown outcome, and returns ${'``{"decision": "approve"}`` or ``{"decision": "reject"}``'}.
         ${"``authorize``"} gets a consent that the run waits for: show its ${"``url``"} to the user; the run goes on by itself.
         ${"``on_event``"} sees every event. Raises ${"``RunFailedError``"} when the run fails or is cancelled, and
-        ${"``ActionRequiredError``"} when it waits for an answer that is not given here.`,
+        ${"``ActionRequiredError``"} when it waits for an answer that is not given here. ${"``schema``"} is the type of this run's
+        result, which ${"``output_json``"} then has: a TypedDict, with pydantic also a model or a dataclass, or a JSON Schema.`,
         body: `        agent_id = agent if isinstance(agent, str) else agent["id"]
         run: types.Run = await self._run(
             {"agent_id": agent_id, "input": input, **${givenOf(others).replaceAll("\n", "\n    ")}},
@@ -380,6 +390,7 @@ const handwrittenResources: Record<string, { base?: string; methods(document: Op
             idempotency_key=idempotency_key,
             patience=patience,
             headers=extra_headers,
+            schema=schema,
         )
         return run
 `,

@@ -3,6 +3,7 @@ import type { FailoverReason } from "./failover.ts";
 import type { RequestMapping } from "./http-request.ts";
 import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 import type { ProviderTool } from "./provider-tools.ts";
+import type { ResponseFailure } from "./response-failure.ts";
 import type { PinnedSkill, SkillOperation } from "./skills.ts";
 import type { PinnedSnippet, Variable } from "./variable.ts";
 import type { WorkspaceChoice } from "./workspace-limits.ts";
@@ -44,6 +45,8 @@ export interface HttpCall {
   response: HttpResponseType;
   /** Paths of the fields that the model reads of a JSON response, such as `results.title`; absent: all of it. */
   output_fields?: string[];
+  /** Which responses are failures, beside those whose status is not 2xx; absent: none. */
+  failures?: ResponseFailure[];
   /** How the arguments become the request. Absent: they are the JSON body, or of GET and HEAD the query. */
   request?: RequestMapping;
   /** Header values, fixed query parameters and the signing secret, encrypted with the master key. Decrypted only to make the request. */

@@ -1,10 +1,11 @@
 const base_ms = 500;
-const max_ms = 60_000;
+/** Highest delay between two attempts, in ms. */
+export const longestWait_ms = 60_000;
 
 /** Returns the delay in ms after failed attempt `attempt` (from 1): the requested one, else doubling with jitter. */
 export function backoff(attempt: number, asked_ms: number | null): number {
-  if (asked_ms !== null) return Math.min(asked_ms, max_ms);
-  const full = Math.min(base_ms * 2 ** (attempt - 1), max_ms);
+  if (asked_ms !== null) return Math.min(asked_ms, longestWait_ms);
+  const full = Math.min(base_ms * 2 ** (attempt - 1), longestWait_ms);
   return Math.round(full / 2 + (Math.random() * full) / 2);
 }
 

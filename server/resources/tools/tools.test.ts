@@ -330,3 +330,23 @@ test("the URL of an HTTP tool may have its arguments as placeholders, and one th
   expect((await change(both)).status).toBe(200);
   expect((await change({ description: "Reads." })).status).toBe(200);
 });
+
+test("rules for failures are kept and shown, taken away by null, and refused where they say nothing", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const failures = [{ field: "ok", equals: false, hint: "Ask later.", repeat: true }, { status: 409 }];
+  const tool = { name: "t", type: "http", url: "https://api.example.com/" };
+  const { body } = await client.post("/v1/tools", { ...tool, failures });
+  expect(body.failures).toEqual(failures);
+  expect((await client.patch(`/v1/tools/${body.id}`, { description: "x" })).body.failures).toEqual(failures);
+  expect((await client.patch(`/v1/tools/${body.id}`, { failures: null })).body.failures).toBeNull();
+  for (const [wrong, param] of [
+    [{ hint: "Always." }, "failures[0]"],
+    [{ status: 200, equals: 1 }, "failures[0].field"],
+    [{ status: 99 }, "failures[0].status"],
+    [{ field: "a", equals: {} }, "failures[0].equals"],
+  ] as const) {
+    const refused = await client.post("/v1/tools", { ...tool, name: "u", failures: [wrong] });
+    expect([refused.status, refused.body.error?.param, wrong]).toEqual([400, param, wrong]);
+  }
+});

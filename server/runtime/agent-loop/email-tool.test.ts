@@ -268,3 +268,95 @@ test("after a connection that broke behind the text, it is unknown whether the m
   expect(sent).toMatchObject({ error: { code: "connect_failed" }, request: "sent" });
   expect(afterFailure("sent", toolOf(email))).toBe("ask");
 });
+
+describe("a server that refuses is told of in its own words:", () => {
+  /** Starts a server that gives these answers in place of the usual ones, by the command. */
+  function startScript(answers: Record<string, string>, offers = "AUTH PLAIN") {
+    const usual: Record<string, string> = {
+      EHLO: `250-here\r\n250 ${offers}`,
+      AUTH: "235 ok",
+      MAIL: "250 ok",
+      RCPT: "250 ok",
+      DATA: "354 go on",
+      ".": "250 queued",
+      QUIT: "221 bye",
+    };
+    return Bun.listen<{ isData: boolean }>({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open(socket) {
+          socket.data = { isData: false };
+          socket.write(`${answers.CONNECT ?? "220 here"}\r\n`);
+        },
+        data(socket, bytes) {
+          const text = bytes.toString();
+          if (socket.data.isData && !text.endsWith("\r\n.\r\n")) return;
+          const command = socket.data.isData ? "." : text.slice(0, 4).toUpperCase();
+          socket.data.isData = command === "DATA" && !answers.DATA;
+          socket.write(`${answers[command] ?? usual[command] ?? "502 unknown"}\r\n`);
+        },
+      },
+    });
+  }
+
+  test.each<[string, Record<string, string>, { code: string; says: string; request: string }]>([
+    [
+      "no service at all",
+      { CONNECT: "554 No SMTP service here" },
+      { code: "smtp_error", says: "No SMTP service here", request: "answered" },
+    ],
+    [
+      "a login that it does not know",
+      { AUTH: "535 5.7.8 Username and Password not accepted" },
+      { code: "authentication_failed", says: "Username and Password not accepted", request: "not_sent" },
+    ],
+    [
+      "a sender that is not this user's",
+      { MAIL: "553 5.7.1 Sender address rejected: not owned by user" },
+      { code: "smtp_error", says: "not owned by user", request: "answered" },
+    ],
+    [
+      "a recipient for now, by greylisting",
+      { RCPT: "450 4.2.0 Greylisted, try again later" },
+      { code: "smtp_error", says: "for now: 450 4.2.0 Greylisted", request: "answered" },
+    ],
+    [
+      "a text that is too long",
+      { ".": "552 5.3.4 Message size exceeds fixed limit" },
+      { code: "smtp_error", says: "Message size exceeds", request: "answered" },
+    ],
+    [
+      "a text for now, because it is full",
+      { ".": "452 4.3.1 Insufficient system storage" },
+      { code: "smtp_error", says: "for now: 452", request: "answered" },
+    ],
+  ])("%s", async (_, answers, { code, says, request }) => {
+    using server = startScript(answers);
+    const sent = await send(mail, { email: { smtp_url: `smtp://runnel@localhost:${server.port}` } });
+    expect(sent).toMatchObject({ error: { code, message: expect.stringContaining(says) }, request });
+  });
+
+  test("no STARTTLS, where the password would be sent in clear text", async () => {
+    using server = startScript({ STAR: "502 5.5.1 Unrecognized command" });
+    const resolveServer = async () => ({ addresses: ["127.0.0.1"], loopback: false });
+    const { egress } = toolContext();
+    const context = { egress: { ...egress, resolveServer } };
+    const sent = await send(mail, { email: { smtp_url: `smtp://runnel@localhost:${server.port}` }, context });
+    expect(sent).toMatchObject({
+      error: { code: "tls_failed", message: expect.stringContaining("STARTTLS") },
+      request: "not_sent",
+    });
+  });
+
+  test("some recipients, each with its reason", async () => {
+    const { port } = await startServer({ rejects: "gone@example.com" });
+    const to = ["ada@example.com", "gone@example.com"];
+    expect(await send({ ...mail, to }, { email: { smtp_url: `smtp://localhost:${port}` } })).toMatchObject({
+      output: {
+        rejected: ["gone@example.com"],
+        reasons: { "gone@example.com": expect.stringContaining("No such user") },
+      },
+    });
+  });
+});

@@ -1,8 +1,9 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { requested, stateOf, turnWithCalls } from "../../domain/__fixtures__/events.ts";
 import type { HttpCall, HttpTool } from "../../domain/agent-snapshot.ts";
 import { limits } from "../../domain/limits.ts";
+import type { ResponseFailure } from "../../domain/response-failure.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
 import { httpTool } from "../../testing/run-fixture.ts";
@@ -453,4 +454,53 @@ test("an argument in the path cannot lead to another path, whatever its style", 
     expect(outcome).toMatchObject({ error: { code: "url_argument_invalid" } });
   }
   expect(seen).toEqual([]);
+});
+
+describe("a tool's rules tell which responses are failures", () => {
+  const failures: ResponseFailure[] = [
+    { field: "errors" },
+    { field: "result.code", equals: 7, hint: "Seven is closed." },
+    { status: 409, hint: "Somebody else was faster." },
+    { field: "busy", equals: true, repeat: true },
+  ];
+  const http = { failures, retries: 2 };
+
+  test.each<[string, object, string]>([
+    ["a field that is there", { data: null, errors: [{ message: "Cannot query" }] }, "Cannot query"],
+    ["a field of a field", { result: { code: 7 } }, "\nSeven is closed."],
+  ])("%s", async (_, answer, words) => {
+    handle = () => Response.json(answer);
+    const { output, error } = await run({ http });
+    expect([output, error?.code]).toEqual([null, "http_error"]);
+    expect(error?.message).toContain(words);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("another status than 2xx has its hint, and is a failure without one", async () => {
+    handle = () => new Response("taken", { status: 409 });
+    expect((await run({ http })).error?.message).toBe("The tool returned status 409: taken\nSomebody else was faster.");
+    handle = () => new Response("teapot", { status: 418 });
+    expect((await run({ http })).error?.message).toBe("The tool returned status 418: teapot");
+  });
+
+  test.each([
+    ["a field that is null", { errors: null, result: { code: 8 } }],
+    ["another value, and one of another type", { result: { code: "7" }, busy: "true" }],
+    ["a list, a text and nothing", [{ errors: 1 }]],
+    ["a name that every object has", { result: {} }],
+  ])("%s is none", async (_, answer) => {
+    handle = () => Response.json(answer);
+    expect(await run({ http: { failures: [...failures, { field: "toString" }] } })).toMatchObject({ output: answer });
+  });
+
+  test("a call that the service did not perform is sent again, also one that is not idempotent", async () => {
+    handle = () => Response.json({ busy: seen.length < 3 }, { headers: { "retry-after": "0" } });
+    expect(await run({ http, tool: { idempotent: false } })).toMatchObject({ output: { busy: false }, attempts: 3 });
+  });
+
+  test("secrets in a failure are hidden", async () => {
+    handle = () => Response.json({ errors: "bad key s3cret-value" });
+    const { error } = await run({ http, hidden: ["s3cret-value"] });
+    expect(error?.message).toContain("bad key [hidden]");
+  });
 });

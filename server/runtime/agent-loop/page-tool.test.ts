@@ -109,6 +109,33 @@ describe("a page is read as Markdown", () => {
     expect([...text.matchAll(/word\d+/g)].map(([word]) => word)).toEqual(words);
   });
 
+  test("in the encoding that only the page itself names", async () => {
+    const bytes = new Uint8Array([...Buffer.from('<meta charset="windows-1252"><p>'), 0x80, 0x20, 0xe9, 0x74, 0xe9]);
+    handle = () => new Response(bytes, { headers: { "content-type": "text/html" } });
+    expect((await read({ url: base })).output).toMatchObject({ content: "€ été" });
+  });
+
+  test("an emoji at the end of a part is whole, in this part or the next", async () => {
+    const text = `${"x".repeat(19_999)}😀${"y".repeat(10)}`;
+    handle = () => new Response(text, { headers: { "content-type": "text/plain" } });
+    const first = (await read({ url: base })).output as { content: string; next_offset: number };
+    const second = (await read({ url: base, offset: first.next_offset })).output as { content: string };
+    expect(first.content + second.content).toBe(text);
+    expect([first.content.at(-1), second.content.slice(0, 2)]).toEqual(["x", "😀"]);
+    // An offset that a model made up may be within a character.
+    expect((await read({ url: base, offset: 20_000 })).output).toMatchObject({ content: `😀${"y".repeat(10)}` });
+  });
+
+  test("after redirects, whose last address is told", async () => {
+    handle = ({ url }) => (url.endsWith("/c") ? html("<a href='d'>D</a>") : Response.redirect(`${base}/c`, 308));
+    expect((await read({ url: `${base}/a/b` })).output).toMatchObject({ url: `${base}/c`, content: `[D](${base}/d)` });
+  });
+
+  test("as empty where there is no content", async () => {
+    handle = () => new Response(null, { status: 204 });
+    expect(await read({ url: base })).toMatchObject({ error: null, output: { content: "", length: 0 } });
+  });
+
   test("an empty page, and an offset behind its end, are empty", async () => {
     handle = () => new Response("");
     expect((await read({ url: base })).output).toMatchObject({ content: "", next_offset: null });

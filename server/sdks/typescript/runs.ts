@@ -116,7 +116,13 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     };
     const watching = { ...request, idempotencyKey, patienceMs, silenceMs, slim };
     const events = new RunStream<E>(this.client, { path: "/v1/runs", body }, watching, answer);
-    for await (const event of events) onEvent?.(event);
+    for await (const event of events)
+      try {
+        onEvent?.(event);
+      } catch (error) {
+        if (error instanceof Error) nameRun(error, events.runId);
+        throw error;
+      }
     const run = await this.client.json<Run>("GET", `/v1/runs/${events.runId}`, request);
     if (run.status !== "completed") throw new RunFailedError(run);
     // biome-ignore lint/suspicious/noExplicitAny: the type depends on whether there is a schema.
@@ -129,6 +135,11 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
       throw error;
     }
   }
+}
+
+/** Gives an error the id of the run during which it happened, if it has none; also one of the program's functions. */
+function nameRun(error: Error & { runId?: string | null }, runId: string | null): void {
+  if (Object.isExtensible(error)) error.runId ??= runId;
 }
 
 const isList = (tools: ToolFunctions | readonly unknown[]): tools is readonly unknown[] => Array.isArray(tools);

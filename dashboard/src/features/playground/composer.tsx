@@ -1,5 +1,5 @@
 import { ArrowUp, SquarePen, Square as StopIcon } from "lucide-react";
-import { type KeyboardEvent, type Ref, useId } from "react";
+import { type KeyboardEvent, type Ref, useEffect, useEffectEvent, useId, useState } from "react";
 import { Button } from "../../ui/forms/button.tsx";
 import { AttachButton, AttachmentList } from "./attachment-list.tsx";
 import type { Attachments } from "./use-attachments.ts";
@@ -47,6 +47,17 @@ export function Composer({
   const id = useId();
   const hasContent = text.trim() !== "" || attachments.all.length > 0;
   const isReady = !problem && (!isBusy || isSteering) && !isReading && hasContent && !attachments.isWaiting;
+  // What is sent before it can be goes out as soon as it can: a key that does nothing looks broken.
+  const isSoon = isReading || (attachments.isWaiting && attachments.all.every(({ error }) => error === null));
+  const [waitingText, setWaitingText] = useState<string | null>(null);
+  const isAsked = waitingText === text && isSoon && !problem && !isBusy && hasContent;
+  const sendWaiting = useEffectEvent(() => {
+    setWaitingText(null);
+    if (waitingText === text && isReady && !isSteering) onSend();
+  });
+  useEffect(() => {
+    if (!isSoon) sendWaiting();
+  }, [isSoon]);
   const take = (event: { preventDefault(): void }, files: FileList | undefined) => {
     if (problem || !files || files.length === 0) return;
     event.preventDefault();
@@ -57,7 +68,7 @@ export function Composer({
     if (event.key === "ArrowUp" && selectionStart === 0 && selectionEnd === 0 && onUp()) event.preventDefault();
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
-    if (!isReady) return;
+    if (!isReady) return setWaitingText(isSoon ? text : null);
     if (isSteering && event.shiftKey) onInterrupt();
     else onSend();
   };
@@ -101,6 +112,11 @@ export function Composer({
           </span>
         )}
         <span className="ml-auto flex items-center gap-2">
+          {isAsked && (
+            <span role="status" className="text-xs text-muted">
+              {isReading ? "Sends after the conversation is here" : "Sends after the files are here"}
+            </span>
+          )}
           {isReady && !isSteering && <span className="text-xs text-muted max-rail:hidden">⌘↵ or Ctrl ↵</span>}
           {isReady && isSteering && (
             <Button size="sm" onClick={onInterrupt} title="Sends the message and ends the answer in progress (⇧⌘↵)">

@@ -15,7 +15,7 @@ import {
 } from "./draft.ts";
 import { presetAgent, presets } from "./new-agent.tsx";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
-import { newTurn, requestsOf } from "./turn.ts";
+import { isOpen, newTurn, requestsOf, turnOf } from "./turn.ts";
 import { parseStoredDraft } from "./use-draft.ts";
 
 const at = "2026-11-01T00:00:00.000Z";
@@ -72,6 +72,7 @@ describe("an agent draft", () => {
       tools: [],
       max_turns: "3",
       run_cost_usd: "0.1",
+      run_user_id: " ada ",
       temperature: "1",
     };
     expect(runParts(agent, changed)).toEqual({
@@ -82,6 +83,7 @@ describe("an agent draft", () => {
         model_settings: { temperature: 1 },
       },
       budget: { max_cost_usd: 0.1 },
+      user_id: "ada",
     });
     expect(unsavedChangeLabels(agent, changed)).toEqual([]);
   });
@@ -150,7 +152,7 @@ describe("an agent draft", () => {
     expect(agentChanges(agent, { ...draft, ...withParallel(agent, true) })).toEqual({
       model_settings: { temperature: 0.5, parallel_tool_calls: true },
     });
-    expect(agentChanges(agent, { ...draft, run_cost_usd: "1" })).toBeNull();
+    expect(agentChanges(agent, { ...draft, run_cost_usd: "1", run_user_id: "ada" })).toBeNull();
     expect(agentChanges(agent, { ...draft, ...withParallel(agent, false) })).toBeNull();
   });
 
@@ -163,7 +165,7 @@ describe("an agent draft", () => {
 });
 
 describe("a version saved elsewhere", () => {
-  const written = { ...draft, instructions: "Be brief.", run_cost_usd: "1" };
+  const written = { ...draft, instructions: "Be brief.", run_cost_usd: "1", run_user_id: "ada" };
   const newer = { ...agent, version: 9, instructions: "Be kind.", max_turns: 3 };
 
   test("overwrites no local change and updates all other fields", () => {
@@ -175,7 +177,11 @@ describe("a version saved elsewhere", () => {
 
   test("keeps changes that were made while its own version was saved", () => {
     const saved = { ...agent, version: 8, instructions: "Be brief." };
-    expect(rebaseDraftOn(saved, written, written)).toEqual({ ...draftOf(saved), run_cost_usd: "1" });
+    expect(rebaseDraftOn(saved, written, written)).toEqual({
+      ...draftOf(saved),
+      run_cost_usd: "1",
+      run_user_id: "ada",
+    });
     expect(rebaseDraftOn(saved, { ...written, model: "test/echo" }, written).model).toBe("test/echo");
     expect(hasChanges(written, saved)).toBeFalse();
     expect(hasChanges(written, agent)).toBeTrue();
@@ -231,4 +237,10 @@ test("the API accepts every preset", () => {
     "test/script",
     "test/echo",
   ]);
+});
+
+test("a run that was over when it was read is no open turn, although its events are not here yet", () => {
+  const run = (status: string) => ({ id: "run_1", input: "Hi", status }) as Parameters<typeof turnOf>[0];
+  for (const status of ["completed", "failed", "cancelled"]) expect(isOpen(turnOf(run(status)))).toBeFalse();
+  for (const status of ["queued", "in_progress", "requires_action"]) expect(isOpen(turnOf(run(status)))).toBeTrue();
 });

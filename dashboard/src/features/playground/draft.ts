@@ -10,6 +10,8 @@ import type { RunBody } from "./turn.ts";
 export interface Draft extends AgentDraft {
   /** Cost limit of this page's runs; not saved to the agent. */
   run_cost_usd: string;
+  /** User of this page's runs; not saved to the agent. */
+  run_user_id: string;
   /** True if runs read the thread's earlier messages; not saved to the agent. Null: the agent's setting. */
   remembers: boolean | null;
 }
@@ -17,7 +19,11 @@ export interface Draft extends AgentDraft {
 /** Creates a draft of an agent. */
 export const draftOf = (agent: FullAgent): Draft => ({ ...agentDraftOf(agent), ...defaultRunSettings });
 
-const defaultRunSettings = { run_cost_usd: "", remembers: null };
+const defaultRunSettings = { run_cost_usd: "", run_user_id: "", remembers: null };
+
+/** True if the draft has settings of this page's runs. */
+export const hasRunSettings = (draft: Draft): boolean =>
+  draft.run_cost_usd !== "" || draft.run_user_id !== "" || draft.remembers !== null;
 
 /** True if runs with the draft read the thread's earlier messages. */
 export const readsThreadHistory = (
@@ -30,8 +36,8 @@ export const hasChanges = (draft: Draft, base: FullAgent): boolean => agentChang
 
 /** Rebases a draft onto a newer version: changes since `begun` stay, all other fields are that version's. */
 export function rebaseDraftOn(newer: FullAgent, draft: Draft, begun: Draft): Draft {
-  const { run_cost_usd, remembers } = draft;
-  return { ...rebaseDraft(draft, begun, draftOf(newer)), run_cost_usd, remembers };
+  const { run_cost_usd, run_user_id, remembers } = draft;
+  return { ...rebaseDraft(draft, begun, draftOf(newer)), run_cost_usd, run_user_id, remembers };
 }
 
 /** Fields that a run can override. */
@@ -98,7 +104,11 @@ export function faultsOf(draft: Draft): FieldErrors<Draft> {
  * Overrides that turn the agent into the draft. A chosen model is asked alone, without the agent's fallback models;
  * `compared` is the model of one side of a comparison.
  */
-export function runParts(agent: FullAgent, draft: Draft, compared?: string): Pick<RunBody, "overrides" | "budget"> {
+export function runParts(
+  agent: FullAgent,
+  draft: Draft,
+  compared?: string,
+): Pick<RunBody, "overrides" | "budget" | "user_id"> {
   const model = compared ?? draft.model;
   const isChosen = model !== agent.model || (compared !== undefined && agent.models !== undefined);
   const changes = Object.entries(changesOf(draft, agent)).filter(
@@ -114,6 +124,7 @@ export function runParts(agent: FullAgent, draft: Draft, compared?: string): Pic
   };
   return {
     ...(Object.keys(overrides).length > 0 && { overrides }),
+    ...(draft.run_user_id.trim() !== "" && { user_id: draft.run_user_id.trim() }),
     ...(draft.run_cost_usd !== "" && { budget: { max_cost_usd: Number(draft.run_cost_usd) } }),
   };
 }

@@ -28,6 +28,16 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
         <Field label="Max model calls" inputMode="numeric" {...text("max_turns")} />
         <Field label="Cost limit (USD)" inputMode="decimal" placeholder="No limit" {...text("run_cost_usd")} />
         <div className="col-span-2">
+          <Field
+            label="User"
+            placeholder="None"
+            autoComplete="off"
+            hint="The user_id of runs here: tools act as this user."
+            maxLength={256}
+            {...text("run_user_id")}
+          />
+        </div>
+        <div className="col-span-2">
           <Check
             label="Remember the conversation"
             checked={readsThreadHistory(agent, draft)}

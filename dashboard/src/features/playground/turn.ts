@@ -1,5 +1,7 @@
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { emptyRunView, type RunView } from "../../../../server/domain/api-types/run-view.ts";
 import { type RunInput, wholeText } from "../../../../server/domain/run-input.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import type { CreateRun } from "../../../../server/runs/schema.ts";
 import { shownInput } from "../../entities/file/shown-input.ts";
 import type { ShownLists } from "../../entities/file/shown-media.tsx";
@@ -18,6 +20,8 @@ export interface Turn {
   body: RunBody | null;
   /** Null until the server has created the run. */
   runId: string | null;
+  /** True if the run was over before its events are here. */
+  isOver: boolean;
   view: RunView;
   stream: StreamState;
   /** Last event id, to resume a broken stream. */
@@ -28,6 +32,12 @@ export interface Turn {
   answers: ToolAnswer[];
 }
 
+/** Creates the turn of a run that was read. */
+export const turnOf = ({ id, input, status }: Run): Turn => ({
+  ...newTurn(id, input, null, id),
+  isOver: isOver(status),
+});
+
 /** Creates a turn whose run has not started. */
 export function newTurn(key: string, input: RunInput, body: RunBody | null, runId: string | null = null): Turn {
   return {
@@ -36,6 +46,7 @@ export function newTurn(key: string, input: RunInput, body: RunBody | null, runI
     shown: shownInput(input),
     body,
     runId,
+    isOver: false,
     view: emptyRunView,
     stream: "connecting",
     lastId: "",
@@ -45,9 +56,9 @@ export function newTurn(key: string, input: RunInput, body: RunBody | null, runI
 }
 
 /** True while a turn is in progress. */
-export function isOpen({ error, view, stream }: Turn): boolean {
+export function isOpen({ error, view, stream, isOver: wasOver }: Turn): boolean {
   const isDone = view.status === "completed" || view.status === "failed" || view.status === "cancelled";
-  return !error && !isDone && stream !== "ended";
+  return !error && !wasOver && !isDone && stream !== "ended";
 }
 
 /** Body of `POST /v1/runs`. */

@@ -3,7 +3,7 @@ import { parseExact } from "../../../../server/lib/exact-numbers.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import { usePersonalStorageKey } from "../../entities/session/use-kept-text.ts";
 import { readSessionValue, writeSessionValue } from "../../lib/session-storage.ts";
-import { type Draft, draftOf, hasChanges, rebaseDraftOn } from "./draft.ts";
+import { type Draft, draftOf, hasChanges, hasRunSettings, rebaseDraftOn } from "./draft.ts";
 
 /** An agent that is edited on this page. */
 export interface EditedAgent {
@@ -36,7 +36,7 @@ export function useDraft(agent: FullAgent, tried?: string): EditedAgent {
   if (isBehind && !(hasChanges(draft, base) && hasChanges(draft, agent)))
     setState({ base: agent, draft: rebaseDraftOn(agent, draft, draft) });
   useEffect(() => {
-    const isKept = hasChanges(draft, base) || draft.run_cost_usd !== "" || draft.remembers !== null;
+    const isKept = hasChanges(draft, base) || hasRunSettings(draft);
     writeSessionValue(name, isKept ? JSON.stringify({ base, draft }) : null);
   }, [name, base, draft]);
   return {

@@ -14,7 +14,7 @@ import type { Frame } from "../../lib/events.ts";
 import { fetchFull } from "../../lib/fetch-full.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { openRun, type RunListener } from "./open-run.ts";
-import { isOpen, newTurn, type RunBody, type Turn } from "./turn.ts";
+import { isOpen, newTurn, type RunBody, type Turn, turnOf } from "./turn.ts";
 
 /** A conversation with its actions. */
 export interface Conversation {
@@ -106,7 +106,7 @@ export function useConversation(
     if (!threadId) return;
     runsOfThread(at, threadId, abort.signal)
       .then((runs) => {
-        setTurns(runs.map((run) => newTurn(run.id, run.input, null, run.id)));
+        setTurns(runs.map(turnOf));
         for (const run of runs)
           follow(run.id, (listener) =>
             followRun(at, run.id, { onFrames: listener.onFrames, onState: listener.onState }),

@@ -1,4 +1,4 @@
-import { apiKey, type CatalogEntry } from "./catalog-entry.ts";
+import { apiKey, type CatalogEntry, refusedKey } from "./catalog-entry.ts";
 
 /** https://api-dashboard.search.brave.com/documentation: one result page has at most 20 results. */
 export const entry: CatalogEntry = {
@@ -24,6 +24,12 @@ export const entry: CatalogEntry = {
         additionalProperties: false,
       },
       output_fields: ["web.results.title", "web.results.url", "web.results.description", "web.results.age"],
+      failures: [
+        { status: 401, hint: refusedKey },
+        { status: 403, hint: refusedKey },
+        { field: "error.code", equals: "SUBSCRIPTION_TOKEN_INVALID", hint: refusedKey },
+        { status: 429, hint: "The plan of the API key allows no more searches at the moment." },
+      ],
       retries: 2,
     },
   ],

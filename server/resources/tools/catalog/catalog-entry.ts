@@ -33,3 +33,6 @@ export function listIn(text: string | undefined): string[] | undefined {
 
 export const apiKey = (description: string) =>
   ({ title: "API key", description, required: true, secret: true }) as const;
+
+/** Hint for responses that refuse the key. */
+export const refusedKey = "The service does not accept the API key. Its owner must set another one.";

@@ -7,6 +7,11 @@ const number = { type: "integer", minimum: 1, description: "The number of the is
 const page = { type: "integer", minimum: 1, description: "The page of results. Default: 1." };
 const per_page = { type: "integer", minimum: 1, maximum: 100, description: "Results per page. Default: 30." };
 const issueFields = ["number", "title", "state", "html_url", "user.login", "labels.name", "created_at", "updated_at"];
+const failures: CreateTool["failures"] = [
+  { status: 401, hint: "GitHub does not accept the token. Its owner must set another one." },
+  { status: 404, hint: "There is no such thing, or the token may not see it." },
+  { status: 410, hint: "The repository has no issues, or it was moved." },
+];
 const inItems = (fields: readonly string[]): string[] => fields.map((field) => `items.${field}`);
 
 /** https://docs.github.com/rest, version 2022-11-28 */
@@ -52,6 +57,7 @@ function toolsOf(base: string, token: string): CreateTool[] {
     headers,
     parameters: { type: "object", properties, required, additionalProperties: false },
     output_fields,
+    failures,
     retries: 2,
   });
   const writing = (

@@ -30,6 +30,13 @@ export const entry: CatalogEntry = {
         additionalProperties: false,
       },
       output_fields: ["results.title", "results.url", "results.content", "results.publishedDate"],
+      failures: [
+        {
+          status: 403,
+          hint: "A SearXNG server refuses searches by programs unless its settings.yml has `json` under `search.formats`.",
+        },
+        { status: 429, hint: "The server's limiter refuses searches by programs. Its operator can let this one pass." },
+      ],
       max_output_bytes: 32_768,
       retries: 2,
     },

@@ -7,7 +7,22 @@ const cursor = { type: "string", maxLength: 1000, description: "next_cursor of t
 const messageFields = ["messages.user", "messages.bot_id", "messages.text", "messages.ts", "messages.thread_ts"];
 const endFields = ["ok", "error", "has_more", "response_metadata.next_cursor"];
 
-/** https://docs.slack.dev/reference/methods. Slack answers refusals with status 200 and `ok: false`. */
+// Slack answers refusals with status 200 and `ok: false`.
+const failures: CreateTool["failures"] = [
+  { field: "ok", equals: false },
+  { field: "error", equals: "ratelimited", repeat: true },
+  ...Object.entries({
+    not_in_channel: "The bot is not in the channel. Somebody must invite it there.",
+    channel_not_found: "There is no such channel, or it is private and the bot is not in it.",
+    is_archived: "The channel is archived.",
+    missing_scope: "The bot lacks the scope in `needed`. Its owner must add it and install the app again.",
+    invalid_auth: "Slack does not accept the bot's token. Its owner must set another one.",
+    token_revoked: "The bot's token was revoked. Its owner must set another one.",
+    account_inactive: "The bot was removed from the workspace. Its owner must install the app again.",
+  }).map(([equals, hint]) => ({ field: "error", equals, hint })),
+];
+
+/** https://docs.slack.dev/reference/methods */
 export const entry: CatalogEntry = {
   title: "Slack",
   description: "Reads channels and threads, and posts messages. A person approves each message.",
@@ -26,6 +41,7 @@ export const entry: CatalogEntry = {
       description,
       url: `https://slack.com/api/${method}`,
       headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json; charset=utf-8" },
+      failures,
     });
     const reading = (
       name: string,

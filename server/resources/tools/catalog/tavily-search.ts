@@ -1,4 +1,4 @@
-import { apiKey, type CatalogEntry } from "./catalog-entry.ts";
+import { apiKey, type CatalogEntry, refusedKey } from "./catalog-entry.ts";
 
 /** https://docs.tavily.com/documentation/api-reference/endpoint/search */
 export const entry: CatalogEntry = {
@@ -25,6 +25,11 @@ export const entry: CatalogEntry = {
         additionalProperties: false,
       },
       output_fields: ["results.title", "results.url", "results.content", "results.published_date"],
+      failures: [
+        { status: 401, hint: refusedKey },
+        { status: 432, hint: "The plan of the API key is used up. Its owner can change the plan." },
+        { status: 433, hint: "The pay-as-you-go limit of the API key is reached. Its owner can raise it." },
+      ],
       // A search has no effects, so it may be repeated although it is a POST.
       idempotent: true,
       retries: 2,

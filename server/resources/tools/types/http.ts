@@ -5,6 +5,7 @@ import { httpMethods } from "../../../domain/http-request.ts";
 import { fault } from "../../../http/errors.ts";
 import * as t from "../../../lib/schema.ts";
 import { namesIn, templateFault } from "../../../lib/url-template.ts";
+import { failureFaults, failuresField, shownFailures } from "./failures.ts";
 import { authFaults, masked, parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
 import { queryField, requestFaults, requestField, shownMapping, shownOrigin } from "./http-mapping.ts";
 import {
@@ -33,6 +34,7 @@ export const fields = {
     "Which fields of a JSON response the model reads, such as `results.title`; lists are passed through; null: all of them.",
     t.orNull(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 })),
   ),
+  failures: failuresField,
   idempotent,
 };
 export const response = {
@@ -46,6 +48,7 @@ export const response = {
   openapi: t.about("The operation that the tool was imported from; null if it was not.", t.orNull(shownOrigin)),
   response: t.oneOf(httpResponseTypes),
   output_fields: t.orNull(t.list(t.text)),
+  failures: shownFailures,
 };
 
 /** A request whose URL may contain arguments. */
@@ -58,11 +61,12 @@ export const kind: ToolKind = {
     ...timeoutFaults(input),
     ...parameterFaults(input),
     ...requestFaults(input, before),
+    ...failureFaults(input),
   ],
   change: changeRequest,
   show: (definition) => {
     const http = requireSettings(definition.http);
-    const { method, response, request = null, query_names = [], openapi, output_fields = null } = http;
+    const { method, response, request = null, query_names = [], openapi, output_fields = null, failures = null } = http;
     const shown = openapi ? { ...openapi, fields_sha256: undefined } : null;
     return {
       ...showRequest(definition),
@@ -72,6 +76,7 @@ export const kind: ToolKind = {
       openapi: shown,
       response,
       output_fields,
+      failures,
     };
   },
   snapshot: (base, definition, sealed) => ({ ...base, type: "http", ...callOfRequest(definition, sealed) }),

@@ -65,6 +65,7 @@ export function changeRequest(input: ToolInput, before: Definition | null): { ht
         "output_fields",
         input.output_fields === undefined ? base.output_fields : (input.output_fields ?? undefined),
       ),
+      ...present("failures", input.failures === undefined ? base.failures : (input.failures ?? undefined)),
       ...changedAuth(input, before?.http),
     },
   };
@@ -91,7 +92,7 @@ export function showRequest(definition: Definition) {
 
 export function callOfRequest(definition: Definition, sealed: string): Pick<HttpTool, "idempotent" | "http"> {
   const http = requireSettings(definition.http);
-  const { url, method, timeout_ms, retries, response, request, output_fields } = http;
+  const { url, method, timeout_ms, retries, response, request, output_fields, failures } = http;
   return {
     idempotent: isIdempotent(http),
     http: {
@@ -102,6 +103,7 @@ export function callOfRequest(definition: Definition, sealed: string): Pick<Http
       response,
       ...(request && { request }),
       ...(output_fields && { output_fields }),
+      ...(failures && { failures }),
       sealed,
       ...changedAuth({}, http),
     },

@@ -16,6 +16,7 @@ import type { SandboxLevel } from "../../../domain/api-types/enums.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import type { OpenApiOrigin, RequestMapping } from "../../../domain/http-request.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
+import type { ResponseFailure } from "../../../domain/response-failure.ts";
 import type { WorkspaceChoice } from "../../../domain/workspace-limits.ts";
 import { JsonObject, Metadata } from "../../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
@@ -75,6 +76,7 @@ export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>>
   version?: number | null;
   label?: string | null;
   output_fields?: string[] | null;
+  failures?: ResponseFailure[] | null;
   allowed_hosts?: string[] | null;
   smtp_url?: string;
   from?: string;

@@ -3,6 +3,7 @@ import type { FileFacts } from "../../../domain/run-event.ts";
 import { emptyWorkspace, isInTheWay, workspaceAtStart, workspacePathFault } from "../../../domain/workspace.ts";
 import { type WorkspaceOwner, workspaceLimits } from "../../../domain/workspace-limits.ts";
 import type { Content, Workspace, WorkspaceChange } from "../../../domain/workspace-schema.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { bounds } from "../../sandbox/bounds.ts";
 import type { FolderChanges, Program, ProgramFile, ProgramOutcome, SharedFile } from "../../sandbox/program.ts";
@@ -158,6 +159,7 @@ async function keepFiles(
       room -= size;
       artefacts.push(await keepFile({ name: name.slice(name.lastIndexOf("/") + 1), bytes }));
     } else await workspaces.keep(sha256, bytes);
+    failpoint?.("after_file");
   }
   return {
     artefacts,
@@ -171,5 +173,6 @@ async function keepVariables({ variables }: FolderChanges, { keep }: Workspaces)
   if (!variables) return variables;
   const content = { bytes: variables.length, sha256: sha256(variables) };
   await keep(content.sha256, variables);
+  failpoint?.("after_file");
   return content;
 }

@@ -134,8 +134,10 @@ async function send(
     // A server that sends a byte now and then never reaches the socket timeout.
     if (!(await settlesWithin(timeout_ms, sending)))
       return toolError("timeout", "The mail server was not done in time.", 1, progress.request());
-    const { messageId, accepted, rejected } = await sending;
-    return { output: { message_id: messageId, accepted, rejected }, error: null, attempts: 1 };
+    const { messageId, accepted, rejected, rejectedErrors } = await sending;
+    const reasons = reasonsOf(rejectedErrors, hidden());
+    const output = { message_id: messageId, accepted, rejected, ...(reasons && { reasons }) };
+    return { output, error: null, attempts: 1 };
   } catch (error) {
     signal.throwIfAborted();
     const { code, message, request } = failureOf(error, progress.request());
@@ -159,6 +161,17 @@ function watchProgress() {
   };
 }
 
+/** Returns the server's words for each refused recipient; null if it refused none. */
+function reasonsOf(errors: unknown, hidden: readonly string[]): Record<string, string> | null {
+  if (!Array.isArray(errors) || errors.length === 0) return null;
+  const of = ({ recipient, response }: { recipient?: unknown; response?: unknown }) =>
+    [String(recipient), hideInAnyCase(wordsOf(response), hidden)] as const;
+  return Object.fromEntries(errors.map(of));
+}
+
+const wordsOf = (response: unknown): string =>
+  typeof response === "string" ? response.slice(0, 500).toWellFormed() : "";
+
 interface Failure {
   code: string;
   message: string;
@@ -168,15 +181,19 @@ interface Failure {
 /** Returns the error for the model; `request` says how far the connection had come. */
 function failureOf(error: unknown, request: RequestOutcome): Failure {
   const { code, response, responseCode } = Object(error) as Record<string, unknown>;
-  const said = typeof response === "string" ? response.slice(0, 500).toWellFormed() : "";
+  const said = wordsOf(response);
   if (code === "EAUTH")
     return {
       code: "authentication_failed",
       message: `The mail server refused the login: ${said}`,
       request: "not_sent",
     };
-  if (typeof responseCode === "number")
-    return { code: "smtp_error", message: `The mail server refused the mail: ${said}`, request: "answered" };
-  if (code === "ETLS") return { code: "tls_failed", message: "The mail server offers no valid TLS.", request };
+  if (code === "ETLS")
+    return { code: "tls_failed", message: "The mail server offers no STARTTLS, or no valid TLS.", request };
+  if (typeof responseCode === "number") {
+    const isForNow = responseCode >= 400 && responseCode < 500;
+    const message = `The mail server refused the mail${isForNow ? " for now" : ""}: ${said}`;
+    return { code: "smtp_error", message, request: "answered" };
+  }
   return { code: "connect_failed", message: "The connection to the mail server failed.", request };
 }

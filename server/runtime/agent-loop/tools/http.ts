@@ -166,8 +166,9 @@ export async function readResult(
   if (heavy) return fault("invalid_response", heavy);
   const value = parsedJson(text);
   if (value === undefined) {
+    const what = /^\s*<(?:!doctype html|html)\b/i.test(text) ? "a web page, not JSON" : "not JSON";
     const excerpt = (await maskSecretsAsync(text, hidden)).slice(0, 200).toWellFormed();
-    return fault("invalid_response", `The tool's response is not JSON: ${excerpt}`);
+    return fault("invalid_response", `The tool's response is ${what}: ${excerpt}`);
   }
   const wrong = jsonFault(value);
   return wrong ? fault("invalid_response", wrong) : done(await hideInJson(value, hidden));

@@ -110,7 +110,13 @@ const withWholeLinks = (markdown: string, base: string): string =>
   });
 
 function partOf(text: string, url: string, offset: number) {
-  const content = text.slice(offset, offset + partLength).toWellFormed();
-  const next = offset + partLength;
+  const start = isWithinCharacter(text, offset) ? offset - 1 : offset;
+  const end = start + partLength;
+  const next = isWithinCharacter(text, end) ? end - 1 : end;
+  const content = text.slice(start, next).toWellFormed();
   return { url, content, next_offset: next < text.length ? next : null, length: text.length };
 }
+
+/** True between both halves of a character such as an emoji. */
+const isWithinCharacter = (text: string, at: number): boolean =>
+  /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(at - 1, at + 1));

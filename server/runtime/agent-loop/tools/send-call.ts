@@ -1,12 +1,15 @@
 import { afterFailure } from "../../../domain/after-failure.ts";
 import type { HttpTool } from "../../../domain/agent-snapshot.ts";
 import { limits } from "../../../domain/limits.ts";
+import { matchingFailures, type ResponseFailure } from "../../../domain/response-failure.ts";
 import type { ToolError } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import { EgressError, type EgressResponse } from "../../../lib/egress.ts";
+import { parsedJson } from "../../../lib/json.ts";
+import { textFault } from "../../../lib/json-limits.ts";
 import { hideInAnyCase, maskSecretsAsync } from "../../../lib/redact.ts";
 import type { RequestOutcome } from "../../../lib/request-outcome.ts";
-import { backoff, retryAfter, sleep } from "../../../lib/retry.ts";
+import { backoff, longestWait_ms, retryAfter, sleep } from "../../../lib/retry.ts";
 import { sign } from "../../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
 import { authorize, refusalOf } from "./authorization.ts";
@@ -97,15 +100,25 @@ async function attempt(
 ): Promise<Attempt> {
   try {
     const response = await send(call, tool.http.timeout_ms, outgoing, secrets, context, signal);
-    if (response.status >= 200 && response.status < 300) return { response };
-    const refused = refusalOf(response.status, response.headers.get("www-authenticate"));
-    const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
+    const { status, headers } = response;
+    const failures = failuresOf(response, tool.http.failures);
+    if (status >= 200 && status < 300 && failures.length === 0) return { response };
+    const refused = refusalOf(status, headers.get("www-authenticate"));
+    const delay_ms = delayOf(headers, context.now());
+    const isUnperformed = status === 429 || (status === 403 && delay_ms !== null) || failures.some((its) => its.repeat);
+    const again = isUnperformed || (tool.idempotent && status >= 500);
+    const words = [
+      await refusal(response, context.hidden()),
+      ...new Set(failures.flatMap(({ hint }) => hint ?? [])),
+      ...(again && delay_ms !== null ? [`It can be called again in ${Math.ceil(delay_ms / 1000)} seconds.`] : []),
+    ];
     return {
-      error: { code: "http_error", message: await refusal(response, context.hidden()) },
+      error: { code: "http_error", message: words.join("\n") },
       request: "answered",
-      again,
+      // A service that names a longer time would refuse each earlier attempt, too.
+      again: again && (delay_ms ?? 0) <= longestWait_ms,
       ...(refused && { refusal: refused }),
-      delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
+      delay_ms,
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
@@ -173,6 +186,28 @@ function withQuery(url: string, query: ToolSecrets["query"]): string {
   }
   return target.href;
 }
+
+/** Returns the tool's rules that a response matches. Longer responses are compared by their status only. */
+function failuresOf(
+  { status, body, truncated }: EgressResponse,
+  rules: readonly ResponseFailure[] | undefined,
+): ResponseFailure[] {
+  if (!rules) return [];
+  const isCompared = rules.some(({ field }) => field !== undefined) && !truncated && body.length <= refusalMax_bytes;
+  const value = isCompared && !textFault(body) ? parsedJson(new TextDecoder().decode(body)) : undefined;
+  return matchingFailures(rules, status, value);
+}
+
+/** Returns in how many ms the service takes calls again, by `Retry-After` or the headers of an exhausted rate limit. */
+function delayOf(headers: Headers, now: number): number | null {
+  const delay = retryAfter(headers.get("retry-after"), now);
+  if (delay !== null || headers.get("x-ratelimit-remaining") !== "0") return delay;
+  const reset_s = Number(headers.get("x-ratelimit-reset") ?? Number.NaN);
+  // Services name the seconds until then, or the time since 1970.
+  const isTime = reset_s > secondsOfAYear;
+  return Number.isFinite(reset_s) && reset_s >= 0 ? Math.max(0, reset_s * 1000 - (isTime ? now : 0)) : null;
+}
+const secondsOfAYear = 365 * 24 * 3600;
 
 // Bytes of a refusal that are searched for secrets; the rest is not shown.
 const refusalMax_bytes = 65_536;

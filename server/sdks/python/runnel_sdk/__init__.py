@@ -23,6 +23,7 @@ from ._errors import (
     WebhookVerificationError,
 )
 from ._object import NOT_GIVEN, Object, Page
+from ._output import TypedRun
 from ._resources import Runnel
 from ._tool import Tool, tool
 from ._tool_content import ToolContent
@@ -54,6 +55,7 @@ __all__ = [
     "RunnelError",
     "Tool",
     "ToolContent",
+    "TypedRun",
     "UnexpectedResponseError",
     "WebhookVerificationError",
     "__version__",

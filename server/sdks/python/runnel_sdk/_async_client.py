@@ -22,10 +22,11 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from ._errors import APIError, CertificateError, APIConnectionError, RunFailedError, RunnelError, APITimeoutError
-from ._errors import ActionRequiredError, UnexpectedResponseError
+from ._errors import ActionRequiredError, UnexpectedResponseError, name_run
 from ._tool import Tools, separate
 from ._tool_content import ToolContent
 from ._object import Object, Page
+from ._output import TypedRun, read_schema
 from ._version import __version__
 from ._waiting import FirstPage, expect_callable_here, settled, sleep, together
 
@@ -362,8 +363,8 @@ class AsyncRunStream:
                 is_first = False
                 if action:
                     await self._answerer.answer(str(self.run_id), action)
-        except RunnelError as error:
-            error.run_id = error.run_id or self.run_id
+        except Exception as error:
+            name_run(error, self.run_id)
             raise
         finally:
             await events.aclose()
@@ -600,9 +601,13 @@ class AsyncRunsBase:
         idempotency_key: Optional[str],
         patience: float,
         headers: Optional[Mapping[str, str]],
+        schema: Any,
     ) -> Any:
         client = _with_headers(self._client, headers)
         sent, functions = separate(tools)
+        if schema is not None:
+            output_schema, convert = read_schema(schema)
+            body = {**body, "overrides": {**(body.get("overrides") or {}), "output_schema": output_schema}}
         events = AsyncRunStream(
             client,
             body={**body, **({"tools": sent} if sent else {})},
@@ -621,11 +626,21 @@ class AsyncRunsBase:
         async with events:
             async for event in events:
                 if on_event:
-                    await settled(on_event(event))
+                    try:
+                        await settled(on_event(event))
+                    except Exception as error:
+                        name_run(error, events.run_id)
+                        raise
         run = await client.json("GET", f"/v1/runs/{at(str(events.run_id))}", patience=patience)
         if run.status != "completed":
             raise RunFailedError(run)
-        return run
+        if schema is None:
+            return run
+        try:
+            return TypedRun({**run, "output_json": convert(run.output_json)})
+        except Exception as error:
+            name_run(error, run.id)  # The run is completed: its output can be retrieved.
+            raise
 
 
 def _with_headers(client: AsyncClient, headers: Optional[Mapping[str, str]]) -> AsyncClient:

@@ -21,6 +21,16 @@ class RunnelError(Exception):
         return _restored, (type(self), self.args, self.__dict__)
 
 
+def name_run(error: Exception, run_id: Optional[str]) -> None:
+    """Gives an error the id of the run during which it happened, if it has none; also one of the program's functions."""
+    if run_id is None or getattr(error, "run_id", None) is not None:
+        return
+    try:
+        error.run_id = run_id  # type: ignore[attr-defined]
+    except AttributeError:
+        pass  # It has no room for more fields.
+
+
 def _restored(kind: Type[RunnelError], args: Tuple[Any, ...], fields: Dict[str, Any]) -> RunnelError:
     error = kind.__new__(kind, *args)
     error.args = args

@@ -95,7 +95,7 @@ def tool(
 ) -> Union[Tool, Callable[[Callable[..., Any]], Tool]]:
     """Makes a tool of a typed function, for ``tools`` of ``runs.run`` and ``runs.stream``; also as a decorator.
 
-    The first paragraphs of the docstring are the description, and its ``Args:``, ``Parameters`` or ``:param x:`` describe
+    The docstring's beginning is the description, with sections such as ``Note:``, and its ``Args:``, ``Parameters`` or ``:param x:`` describe
     the parameters. The types may be texts, numbers, booleans, lists, dicts, ``Optional``, ``Literal``, ``Annotated`` and
     ``TypedDict``; with pydantic installed, all that it understands, such as models. ``parameters`` is a JSON Schema in
     their place. A model sees no argument that ``functools.partial`` has set by its name. Raises ``TypeError`` for a
@@ -166,6 +166,8 @@ _OTHERS = (
     "attention attributes caution danger error example examples hint important note notes raise raises reference "
     "references return returns tip todo warn warning warnings warns yield yields"
 ).split(" ") + ["see also"]
+#: Headings of which a model should know nothing: the others stay in the description if they stand before the parameters.
+_NOT_TOLD = "attributes raise raises reference references return returns todo yield yields".split(" ")
 _HEADING = re.compile(r"^([A-Za-z][A-Za-z ]*?)\s*(:?)\s*$")
 _UNDERLINE = re.compile(r"^[-=]{3,}\s*$")
 _GOOGLE = re.compile(r"^\s+\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:(?:\s+(.*))?$")
@@ -183,6 +185,9 @@ def _documentation(function: Callable[..., Any]) -> _Documentation:
     current: List[str] = []
     names = inspect.signature(function).parameters
     section = "description"
+    has_parameters = False
+    #: The line below a heading of the description.
+    underline: Optional[int] = None
     lines = (inspect.getdoc(_base_of(function)) or "").splitlines()
 
     def begin(found: Sequence[str], text: str) -> None:
@@ -201,12 +206,17 @@ def _documentation(function: Callable[..., Any]) -> _Documentation:
         if not line.strip():
             if section == "description":
                 description.append(line)
-        elif _UNDERLINE.match(line) and section != "description":
+        elif (_UNDERLINE.match(line) and section != "description") or index == underline:
             continue
         elif is_known or (is_underlined and section != "description"):
             style = "numpy" if is_underlined else "google"
             section = style if title in _ARGUMENTS else "other"
             current.clear()
+            has_parameters = has_parameters or title in _ARGUMENTS
+            if is_known and section == "other" and title not in _NOT_TOLD and not has_parameters:
+                section = "description"
+                description.append(line if heading and heading.group(2) else f"{line.strip()}:")
+                underline = index + 1 if is_underlined else None
         elif field:
             section = "sphinx"
             is_parameter = field.group(1) in _FIELDS_OF_PARAMETERS
@@ -305,7 +315,7 @@ def _by_pydantic(
         described = {"description": text} if text else {}
         definitions[own_names[name]] = (Annotated[hint, pydantic.Field(alias=name, **described)], value)
     model = pydantic.create_model("Arguments", __config__=pydantic.ConfigDict(extra="forbid"), **definitions)
-    schema = _untitled(model.model_json_schema(by_alias=True))
+    schema = untitled(model.model_json_schema(by_alias=True))
 
     def convert(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         made = model.model_validate(arguments)
@@ -327,14 +337,14 @@ def _annotated_text(hint: Any) -> Optional[str]:
 _DATA = ("default", "examples", "enum", "const")
 
 
-def _untitled(schema: Any) -> Any:
+def untitled(schema: Any) -> Any:
     """Without the titles that pydantic makes of names: the model reads each of them."""
     if isinstance(schema, list):
-        return [_untitled(each) for each in schema]
+        return [untitled(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: its if key in _DATA else _untitled(its)
+        key: its if key in _DATA else untitled(its)
         for key, its in schema.items()
         if not (key == "title" and isinstance(its, str))
     }
@@ -345,7 +355,7 @@ def _by_types(fields: Sequence[Tuple[str, Any, Any]], texts: Mapping[str, str]) 
     properties: Dict[str, Any] = {}
     for name, hint, default in fields:
         try:
-            schema = _schema_of(hint)
+            schema = schema_of(hint)
         except TypeError as cause:
             raise TypeError(f"the parameter {name}: {cause}") from None
         if name in texts:
@@ -364,13 +374,13 @@ _MARKS = (_NOT_REQUIRED, getattr(typing, "Required", _NOT_REQUIRED))
 _UNIONS = (Union, types.UnionType)
 
 
-def _schema_of(hint: Any) -> Dict[str, Any]:
+def schema_of(hint: Any) -> Dict[str, Any]:
     """The JSON Schema of a type. Raises ``TypeError`` for one that needs pydantic."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (list, dict) and not args:
         hint = origin  # ``List`` alone.
     if origin in _MARKS:
-        return _schema_of(args[0])
+        return schema_of(args[0])
     if hint is Any:
         return {}
     if hint is None or hint in _PRIMITIVES:
@@ -378,20 +388,20 @@ def _schema_of(hint: Any) -> Dict[str, Any]:
     if origin is typing.Annotated:
         if not all(isinstance(each, str) for each in args[1:]):
             raise TypeError(f"{hint!r} needs pydantic, or a JSON Schema as ``parameters``.")
-        return {**_schema_of(args[0]), "description": args[1]}
+        return {**schema_of(args[0]), "description": args[1]}
     if origin is Literal:
         if not _is_json(list(args)):
             raise TypeError(f"{hint!r} needs pydantic, or a JSON Schema as ``parameters``.")
         return {"enum": list(args)}
     if origin in _UNIONS:
-        return {"anyOf": [_schema_of(each) for each in args]}
+        return {"anyOf": [schema_of(each) for each in args]}
     if origin is list and args:
-        return {"type": "array", "items": _schema_of(args[0])}
+        return {"type": "array", "items": schema_of(args[0])}
     if origin is dict and args and args[0] is str:
-        return {"type": "object", "additionalProperties": _schema_of(args[1])}
+        return {"type": "object", "additionalProperties": schema_of(args[1])}
     if typing.is_typeddict(hint):
         hints = typing.get_type_hints(hint, include_extras=True)
-        properties = {name: _schema_of(its) for name, its in hints.items()}
+        properties = {name: schema_of(its) for name, its in hints.items()}
         # With annotations as texts, Python counts a NotRequired key as required.
         optional = {name for name, its in hints.items() if typing.get_origin(its) is _NOT_REQUIRED}
         return {"type": "object", "properties": properties, "required": sorted(hint.__required_keys__ - optional)}
