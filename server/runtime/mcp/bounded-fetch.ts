@@ -22,6 +22,9 @@ interface Setting {
 
 type Message = { id?: unknown; method?: unknown };
 
+/** Messages that end a request of ours. They are sent although the operation is over. */
+const farewells: ReadonlySet<unknown> = new Set(["notifications/cancelled", "tasks/cancel"]);
+
 /**
  * Creates the `fetch` of one operation: through the egress guard, limited in total, and with an end to every response.
  */
@@ -33,9 +36,10 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
     // No listening between calls and no resumption of broken streams.
     if (init.method === "GET") return new Response(null, { status: 405 });
     const message = messageOf(init.body);
-    if (init.method === "DELETE" || message.method === "notifications/cancelled") return sayGoodbye(url, init);
+    if (init.method === "DELETE" || farewells.has(message.method)) return sayGoodbye(url, init);
     try {
-      if (++requests > limits.requests)
+      // Questions for the status of a task are as many as its time allows.
+      if (message.method !== "tasks/get" && ++requests > limits.requests)
         throw new McpFailure("mcp_protocol_error", "The server asked for too much.", "sent");
       const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
       const answer = await egress.stream(String(url), { ...outgoing(init), ...bounds });
