@@ -6,7 +6,7 @@ import { describeSpawnError, spawnWithRetry } from "../../lib/spawn-with-retry.t
 import { exactFields } from "./bounded-fetch.ts";
 import { withDeadline } from "./deadline.ts";
 import { McpFailure } from "./mcp-failure.ts";
-import { askUser, failureOf, type Operation, openClient, requestOptions, type Work } from "./open-client.ts";
+import { askUser, failureOf, type Operation, onlyOne, openClient, requestOptions, type Work } from "./open-client.ts";
 import { plainText } from "./plain-text.ts";
 import type { Client } from "./sdk.ts";
 import type { StdioServer } from "./stdio-config.ts";
@@ -203,14 +203,4 @@ export function createStdioServers({
   }
 
   return { perform, close };
-}
-
-/**
- * Returns the only operation. With several, a question of the server cannot be assigned to one of them, and no user may
- * be asked the question of another one.
- */
-function onlyOne(operations: ReadonlySet<Operation>): Operation {
-  const [one, ...others] = operations;
-  if (one && others.length === 0) return one;
-  throw new Error("The question cannot be assigned to one of the calls that are open.");
 }
