@@ -10,7 +10,7 @@ import type { Client, ElicitResult, jsonSchemaValidator, RequestOptions } from "
 export interface CallHooks {
   elicit?: Elicit;
   onProgress?(progress: McpProgress): void;
-  /** Not called for `stdio:` servers, whose messages could be about the call of another run. */
+  /** Not called for `stdio:` servers, whose messages are in the server's log: they could be about another run. */
   onLog?(log: McpLog): void;
   /** The server's list of tools is another one now. */
   onListChanged?(): void;
