@@ -76,7 +76,7 @@ test("a schema that is none has no fields", () => {
 
 test.each<[string, RegExp | null]>([
   ["https://bank.example.com/sign-in", null],
-  ["https://xn--bnk-ela.example.com/", /other alphabets/],
+  ["https://xn--bnk-qla.example.com/", /other alphabets/],
   ["https://b\u00e4nk.example.com/", /other alphabets/],
   ["https://my-xn--shop.example.com/", null],
   ["http://bank.example.com/", /not encrypted/],

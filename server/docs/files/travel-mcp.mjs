@@ -18,7 +18,12 @@ const text = (text) => ({ content: [{ type: "text", text }] });
 const tools = {
   async search({ city }, { notify, progressToken }) {
     for (const [index, station] of ["trains", "buses", "flights"].entries())
-      notify("notifications/progress", { progressToken, progress: index + 1, total: 3, message: `Asked for ${station}` });
+      notify("notifications/progress", {
+        progressToken,
+        progress: index + 1,
+        total: 3,
+        message: `Asked for ${station}`,
+      });
     return text(`To ${city}: one train, at 9:00.`);
   },
   async book({ city }, { ask }) {
