@@ -123,6 +123,15 @@ test("in the playground an address is shown whole before it is opened, and Conti
   expect(await answerOf(agent)).toEqual({ action: "accept" });
 });
 
+test("in the playground an address that may imitate another one has a warning", async ({ page }) => {
+  const agent = await asking({ ...address, url: "https://b\u00e4nk.example.com/sign-in" });
+  await askInPlayground(page, agent, address.message);
+  await expect(shownRun(page).getByText("other alphabets")).toBeVisible();
+  await expect(page.getByRole("link", { name: "xn--bnk-qla.example.com" })).toBeVisible();
+  await expectAccessible(page, "warning of an address");
+  await page.getByRole("button", { name: "Decline", exact: true }).click();
+});
+
 /** Opens a page with the chat element for a user, and asks. */
 async function askInChat(page: Page, agent_id: string, message: string): Promise<void> {
   const { body } = await server.post("/v1/client_tokens", {

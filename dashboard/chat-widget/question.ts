@@ -1,4 +1,9 @@
-import { type ElicitationField, elicitationContent, elicitationFields } from "../../server/domain/elicitation-form.ts";
+import {
+  addressWarning,
+  type ElicitationField,
+  elicitationContent,
+  elicitationFields,
+} from "../../server/domain/elicitation-form.ts";
 import type { Elicitation } from "../../server/domain/run-event.ts";
 import type { Answerable } from "./conversation.ts";
 import { make, makeButton } from "./make.ts";
@@ -24,6 +29,8 @@ export function questionNode({ id, message, requested_schema, url }: Elicitation
     link.target = "_blank";
     link.rel = "noopener noreferrer";
     form.append(link, make("small", "", url));
+    const warning = addressWarning(url);
+    if (warning !== null) form.append(make("strong", "", warning));
   }
   const accept = makeButton(url === undefined ? "Send" : "Continue", "main");
   accept.type = "submit";

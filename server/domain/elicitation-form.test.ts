@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { elicitationContent, elicitationFields, missingFields } from "./elicitation-form.ts";
+import { addressWarning, elicitationContent, elicitationFields, missingFields } from "./elicitation-form.ts";
 
 const schema = {
   type: "object",
@@ -72,4 +72,18 @@ test("required fields without a value are missing, but never a checkbox", () => 
 test("a schema that is none has no fields", () => {
   expect(elicitationFields({})).toEqual([]);
   expect(elicitationFields({ properties: { a: null } })).toMatchObject([{ name: "a", type: "text" }]);
+});
+
+test.each<[string, RegExp | null]>([
+  ["https://bank.example.com/sign-in", null],
+  ["https://xn--bnk-qla.example.com/", /other alphabets/],
+  ["https://b\u00e4nk.example.com/", /other alphabets/],
+  ["https://my-xn--shop.example.com/", null],
+  ["http://bank.example.com/", /not encrypted/],
+  ["http://127.0.0.1:8080/", null],
+  ["http://localhost/", null],
+])("what a person should know of %s before it is opened", (address, warning) => {
+  const said = addressWarning(address);
+  if (warning) expect(said).toMatch(warning);
+  else expect(said).toBeNull();
 });

@@ -84,3 +84,16 @@ export const missingFields = (
   fields
     .filter(({ name, type, isRequired }) => isRequired && type !== "boolean" && (values[name]?.[0] ?? "") === "")
     .map(({ name }) => name);
+
+const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+
+/** Returns what a person should know before they open this address; null if there is nothing. */
+export function addressWarning(address: string): string | null {
+  const url = URL.parse(address);
+  if (!url) return null;
+  if (/(^|\.)xn--/.test(url.hostname))
+    return "The host has letters of other alphabets, so it may only look like one that you know.";
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
+    return "The connection is not encrypted: others can read what you enter there.";
+  return null;
+}

@@ -280,3 +280,50 @@ test("a stdio server whose question could be of two runs gets an error, and no u
   const other = await start(app, [["elicit", {}]], { server_url: "stdio:tests" });
   expect(other.run).toMatchObject({ status: "completed", tool_calls: [{ status: "failed" }] });
 });
+
+/** Starts a run of a visitor of the agent's chat page that asks a question, and returns it at rest. */
+async function visit(app: TestApp, run: object = {}) {
+  const admin = await app.client();
+  const agent_id = await agentOf(admin, [["elicit", {}]], {});
+  const { body: page } = await admin.put(`/v1/agents/${agent_id}/chat_page`, { access: "link" });
+  const secret = new URL(page.url).hash.slice(1);
+  const { body: entered } = await app.send("POST", `/chat/${agent_id}/token`, { secret });
+  const ask = (method: string, path: string, body?: unknown) =>
+    app.send(method, path, body, { authorization: `Bearer ${entered.token}` });
+  const { body } = await ask("POST", "/v1/runs?wait=30", { agent_id, input: "Go", ...run });
+  const rest = async (is: string) => {
+    for (;;) {
+      const { body: now } = await ask("GET", `/v1/runs/${body.id}`);
+      if (now.status === is) return now;
+      await Bun.sleep(5);
+    }
+  };
+  return { admin, run: body, ask, rest };
+}
+
+test("a visitor of a chat page gets no question and cannot answer it, and a member's answer lets the run go on", async () => {
+  await using app = testApp({ dashboard: true, publicUrl: "https://runnel.test" });
+  const { admin, run, ask, rest } = await visit(app);
+  expect(run).toMatchObject({
+    status: "requires_action",
+    tool_calls: [],
+    required_action: { submit_tool_outputs: { tool_calls: [] } },
+  });
+  expect(JSON.stringify(run)).not.toContain("Who are you?");
+  const [waiting] = (await admin.get("/v1/approvals")).body.data;
+  const tool_outputs = [{ tool_call_id: waiting.tool_call_id, elicitation: accept }];
+  const path = `/v1/runs/${run.id}/submit_tool_outputs`;
+  expect((await ask("POST", path, { tool_outputs })).status).toBe(403);
+  expect((await admin.post(path, { tool_outputs })).status).toBe(200);
+  expect(await rest("completed")).toMatchObject({ output: "Done.", tool_calls: [] });
+});
+
+test("a question that is answered by no member fails the visitor's run when its time is over", async () => {
+  await using app = testApp({ dashboard: true, publicUrl: "https://runnel.test" });
+  const { admin, run, rest } = await visit(app, { action_timeout_ms: 200 });
+  expect((await rest("failed")).error).toMatchObject({
+    code: "action_expired",
+    message: "The run could not be finished.",
+  });
+  expect((await admin.get(`/v1/runs/${run.id}`)).body.error.message).toContain("not answered in time");
+});

@@ -46,6 +46,15 @@ test("a run calls a tool from its request, and continues with the client's outpu
   expect((await promptOf(run.id)).tools).toEqual([{ name, description, parameters }]);
 });
 
+test("schemas of a run may have patterns that cannot be run safely: these keywords are not checked", async () => {
+  const parameters = { type: "object", properties: { at: { type: "string", pattern: "^(?=.*x)(a+)+$" } } };
+  const asked = await ran({ agent_id: await newAgent(asking), tools: [{ ...look, parameters }] });
+  expect(asked.required_action.submit_tool_outputs.tool_calls).toMatchObject([{ arguments: { at: "Oslo" } }]);
+  const agent_id = await newAgent([{ text: '{"at":"Oslo"}' }]);
+  const done = await ran({ agent_id, overrides: { output_schema: parameters } });
+  expect(done).toMatchObject({ status: "completed", output: '{"at":"Oslo"}' });
+});
+
 test("tools of a request are part of the record: replays, forks and imports have them", async () => {
   const agent_id = await newAgent([{ text: "No." }]);
   const run = await ran({ agent_id, tools: [look] });

@@ -73,6 +73,9 @@ test("the tool's error and the server's failure are errors for the model, with s
     output: null,
     error: { code: "mcp_error", message: `no [hidden] ${"x".repeat(4000 - 12)}` },
   });
+  expect(await answers({ isError: true, structured: { reason: `no ${token}` } })).toMatchObject({
+    error: { code: "mcp_error", message: '{"reason":"no [hidden]"}' },
+  });
   expect(await answers({ isError: true })).toMatchObject({
     error: { code: "mcp_error", message: "The tool failed without a message." },
   });

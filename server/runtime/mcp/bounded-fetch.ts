@@ -1,11 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Egress, EgressError, type EgressStream } from "../../lib/egress.ts";
 import { createStreamMask, type StreamMask } from "../../lib/exact-masks.ts";
 import { contentTypeOf } from "../../lib/mime-type.ts";
 import type { Fail } from "./deadline.ts";
+import { createEventReader, type EventReader } from "./event-reader.ts";
 import { type AuthorizationRefusal, McpFailure } from "./mcp-failure.ts";
 
 /** Limits per operation, whatever the server asks for. */
 const limits = { bytes: 4 << 20, requests: 64, farewell_ms: 5_000 };
+
+// Failed attempts, one after the other. Streams that go on are bounded by the call's time.
+const resumptions_max = 5;
 
 interface Setting {
   egress: Egress;
@@ -16,30 +21,36 @@ interface Setting {
   refused?(refusal: AuthorizationRefusal): void;
   /** Closes the connections of the operation. */
   signal: AbortSignal;
+  /** Requests the stream of what the server assigns to no call. */
+  listens?: boolean;
   /** Tracks requests that are sent after the operation. */
   farewell(work: Promise<unknown>): void;
 }
 
 type Message = { id?: unknown; method?: unknown };
 
+/** Messages that end a request of ours. They are sent although the operation is over. */
+const farewells: ReadonlySet<unknown> = new Set(["notifications/cancelled", "tasks/cancel"]);
+
 /**
  * Creates the `fetch` of one operation: through the egress guard, limited in total, and with an end to every response.
  */
-export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, farewell }: Setting) {
+export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, listens = false, farewell }: Setting) {
   let requests = 0;
   let left = limits.bytes;
 
   return async function boundedFetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
-    // No listening between calls and no resumption of broken streams.
-    if (init.method === "GET") return new Response(null, { status: 405 });
+    // Broken streams are resumed here, unseen by the SDK.
+    if (init.method === "GET") return listens ? listen(url, init) : refusedStream();
     const message = messageOf(init.body);
-    if (init.method === "DELETE" || message.method === "notifications/cancelled") return sayGoodbye(url, init);
+    if (init.method === "DELETE" || farewells.has(message.method)) return sayGoodbye(url, init);
     try {
-      if (++requests > limits.requests)
+      // Questions for the status of a task are as many as its time allows.
+      if (message.method !== "tasks/get" && ++requests > limits.requests)
         throw new McpFailure("mcp_protocol_error", "The server asked for too much.", "sent");
       const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
       const answer = await egress.stream(String(url), { ...outgoing(init), ...bounds });
-      return answered(answer, message);
+      return answered(answer, message, (reader) => resume(url, init, reader));
     } catch (error) {
       throw failed(error);
     }
@@ -56,29 +67,86 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
     return work;
   }
 
-  function answered({ status, headers, body }: EgressStream, message: Message): Response {
+  async function listen(url: string | URL, init: RequestInit): Promise<Response> {
+    const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
+    const answer = await egress.stream(String(url), { ...outgoing(init), ...bounds });
+    if (answer.status === 200 && contentTypeOf(answer.headers) === "text/event-stream")
+      return answered(answer, {}, (events) => resume(url, init, events));
+    await answer.body.cancel();
+    return refusedStream();
+  }
+
+  /** Requests the rest of a stream of events; null if the server does not have it. */
+  async function resume(url: string | URL, init: RequestInit, events: EventReader): Promise<EgressStream | null> {
+    const { method: _, body: __, headers } = outgoing(init);
+    const { "content-type": ___, ...more } = headers;
+    for (let attempt = 0; attempt < resumptions_max; attempt++) {
+      await sleep(events.retry_ms(), undefined, { signal });
+      const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
+      const own = { accept: "text/event-stream", "last-event-id": events.resumableFrom() };
+      const answer = await egress
+        .stream(String(url), { method: "GET", headers: { ...more, ...own }, ...bounds })
+        .catch((error) => {
+          if (error instanceof EgressError && error.isTransient && !signal.aborted) return null;
+          throw error;
+        });
+      if (answer?.status === 200 && contentTypeOf(answer.headers) === "text/event-stream") return answer;
+      void answer?.body.cancel();
+      if (answer && answer.status < 500 && answer.status !== 429) return null;
+    }
+    return null;
+  }
+
+  function answered(
+    { status, headers, body }: EgressStream,
+    message: Message,
+    resume: (events: EventReader) => Promise<EgressStream | null>,
+  ): Response {
     if (status === 401 || status === 403) refused?.({ status, challenge: headers.get("www-authenticate") });
     const isRequest = message.method !== undefined && message.id !== undefined;
     if (isRequest && status === 202) throw noResult();
     if ([204, 205, 304].includes(status)) return new Response(null, { status, headers });
-    const form = isRequest && status < 300 ? contentTypeOf(headers) : "";
-    return new Response(counted(body, framed(form, message), maskOf(form)), { status, headers });
+    const form = (isRequest || listens) && status < 300 ? contentTypeOf(headers) : "";
+    const events = form === "text/event-stream" ? createEventReader(message.id) : null;
+    const rest = async () => (events && events.resumableFrom() !== "" ? resume(events) : null);
+    return new Response(counted(body, framed(form, message), form, events, rest), { status, headers });
   }
 
   function counted(
     body: ReadableStream<Uint8Array>,
     [before, after]: [string, string],
-    mask: StreamMask | null,
+    form: string,
+    events: EventReader | null,
+    rest: () => Promise<EgressStream | null>,
   ): ReadableStream<Uint8Array> {
-    const reader = body.getReader();
+    let reader = body.getReader();
+    let mask = maskOf(form);
+
+    /** Returns the next bytes; null at the end. */
+    async function read(): Promise<Uint8Array | null> {
+      for (;;) {
+        const { value, done } = await reader.read().catch((error) => {
+          if (events?.resumableFrom() && error instanceof EgressError && error.isTransient && !signal.aborted)
+            return { value: undefined, done: true };
+          throw error;
+        });
+        if (!done) return value!;
+        const next = await rest();
+        if (!next) return null;
+        // An event that was cut comes again.
+        mask = maskOf(form);
+        reader = next.body.getReader();
+      }
+    }
+
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (before && controller.enqueue(encoder.encode(before))),
         async pull(controller) {
           try {
             for (;;) {
-              const { value, done } = await reader.read();
-              if (done) {
+              const value = await read();
+              if (value === null) {
                 if (mask) controller.enqueue(mask.end());
                 if (after) controller.enqueue(encoder.encode(after));
                 return controller.close();
@@ -86,6 +154,7 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
               left -= value.length;
               if (left < 0) throw new McpFailure("response_too_large", `More than ${limits.bytes} bytes came back.`);
               const shown = mask ? mask.push(value) : value;
+              events?.push(shown);
               if (shown.length > 0) return controller.enqueue(shown);
             }
           } catch (error) {
@@ -124,12 +193,15 @@ export const unansweredCode = -32_099;
  * end. The SDK's client would wait until the deadline for a reply that is missing, truncated or has another id.
  */
 function framed(form: string, { id }: Message): [before: string, after: string] {
+  if (id === undefined) return ["", ""];
   const error = { code: unansweredCode, message: "unanswered" };
   const last = JSON.stringify({ jsonrpc: "2.0", id, error });
   if (form === "text/event-stream") return ["", `\n\ndata: ${last}\n\n`];
   if (form === "application/json") return ["[", `,${last}]`];
   return ["", ""];
 }
+
+const refusedStream = () => new Response(null, { status: 405 });
 
 const noResult = () => new McpFailure("mcp_protocol_error", "The server ended its answer without a result.", "sent");
 

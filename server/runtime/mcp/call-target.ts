@@ -28,9 +28,12 @@ export async function callTarget(
   const request: Request = (method, params) => client.request({ method, params } as never, ResultSchema, options);
   if ("tool" in target) {
     const params = { name: target.tool, arguments: args };
-    return target.as_task
-      ? callAsTask(request, params, options, operation)
-      : readResult(await request("tools/call", params));
+    if (!target.as_task || !client.getServerCapabilities()?.tasks?.requests?.tools?.call)
+      return readResult(await request("tools/call", params));
+    // Without the call's signal, which has been aborted then: the SDK would not send it.
+    const cancel = (taskId: unknown) =>
+      void client.request({ method: "tasks/cancel", params: { taskId } } as never, ResultSchema).catch(() => {});
+    return callAsTask(request, cancel, params, options, operation);
   }
   return operations[target.operation](request, args);
 }
@@ -99,6 +102,7 @@ const ended = ["completed", "failed", "cancelled"];
  */
 async function callAsTask(
   request: Request,
+  cancel: (taskId: unknown) => void,
   params: Raw,
   { signal }: RequestOptions,
   { clock, hooks }: Operation,
@@ -112,7 +116,7 @@ async function callAsTask(
   let task = isObject(created.task) ? created.task : null;
   if (!task) return readResult(created);
   const { taskId } = task;
-  signal?.addEventListener("abort", () => void request("tasks/cancel", { taskId }).catch(() => {}));
+  signal?.addEventListener("abort", () => cancel(taskId));
   // A task that waits for the user asks in the answer to the request of its result.
   while (task.status !== "input_required" && !ended.includes(task.status as string)) {
     const wait_ms = typeof task.pollInterval === "number" ? task.pollInterval : poll.usual_ms;

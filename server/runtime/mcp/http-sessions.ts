@@ -5,7 +5,9 @@ import { type AuthorizationRefusal, McpFailure } from "./mcp-failure.ts";
 import {
   askUser,
   failureOf,
+  longest_ms,
   type Operation,
+  onlyOne,
   openClient,
   requestOptions,
   responseTimeout,
@@ -26,6 +28,10 @@ interface Session {
   capabilities: ServerCapabilities;
   /** Request ids used so far: none may be repeated in a session. */
   ids: number;
+  /** Its calls that are open. */
+  operations: Set<Operation>;
+  /** Resolves when the server can send what it assigns to no call; null: not requested, or ended. */
+  listening: Promise<void> | null;
 }
 
 type ServerCapabilities = NonNullable<ReturnType<Client["getServerCapabilities"]>>;
@@ -33,6 +39,9 @@ type Transport = InstanceType<typeof import("./sdk.ts").StreamableHTTPClientTran
 
 const startMs = 30_000;
 const endMs = 5_000;
+// Servers that answer nothing before their first message are not waited for longer.
+const listenMs = 300;
+const listenAgainMs = 1000;
 // More than one exchange can need.
 const idsPerExchange = 100;
 
@@ -73,6 +82,8 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
       version: protocolVersion!,
       capabilities: client.getServerCapabilities() ?? {},
       ids: 0,
+      operations: new Set<Operation>(),
+      listening: null,
     })).catch(async (error) => {
       forget(server, started);
       throw await failureOf(error);
@@ -116,6 +127,7 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
         onLog: operation.hooks?.onLog,
       });
       const leave = () => {
+        session?.operations.delete(operation);
         void client.close();
         connections.abort();
       };
@@ -124,6 +136,10 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
       try {
         await client.connect(transport, { timeout: operation.timeout_ms });
         if (session) transport.setProtocolVersion(session.version);
+        if (session && operation.hooks) {
+          session.operations.add(operation);
+          await listen({ url, headers }, session);
+        }
         return await work(client, requestOptions(operation, signal), transport);
       } catch (error) {
         if (!refusal) throw error;
@@ -133,6 +149,65 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
         leave();
       }
     });
+  }
+
+  /**
+   * Requests the stream on which many servers ask and log, and waits for it, because the server drops what it sends
+   * before. Without sessions there is none.
+   */
+  async function listen(server: McpServer, session: Session): Promise<void> {
+    if (!elicits || session.id === "") return;
+    session.listening ??= Promise.race([openStream(server, session).catch(() => {}), Bun.sleep(listenMs)]);
+    await session.listening;
+  }
+
+  async function openStream({ url, headers }: McpServer, session: Session): Promise<void> {
+    const { StreamableHTTPClientTransport } = await import("./sdk.ts");
+    const { operations } = session;
+    const connections = new AbortController();
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      fetch: createBoundedFetch({
+        egress,
+        timeout_ms: longest_ms,
+        fail: () => {}, // Calls do not depend on it.
+        signal: connections.signal,
+        listens: true,
+        farewell,
+      }),
+      requestInit: { headers: withoutOwn(headers) },
+      sessionId: session.id,
+      reconnectionOptions: noReconnection,
+    });
+    session.ids += idsPerExchange;
+    const client = await openClient({
+      firstId: session.ids,
+      capabilities: session.capabilities,
+      elicit: async (question, until) => askUser(onlyOne(operations), question, until),
+      onListChanged: () => {
+        for (const { hooks } of operations) hooks?.onListChanged?.();
+      },
+      onLog: (log) => {
+        const [one, ...others] = operations;
+        if (others.length === 0) one?.hooks?.onLog?.(log);
+      },
+    });
+    const leave = () => {
+      void client.close();
+      connections.abort();
+    };
+    // The SDK says so when the stream has ended.
+    client.onerror = ({ message }) => {
+      if (!message.startsWith("Maximum reconnection attempts")) return;
+      leave();
+      session.listening = null;
+      const again = () => void (operations.size > 0 && !closing.signal.aborted && listen({ url, headers }, session));
+      setTimeout(again, listenAgainMs).unref();
+    };
+    closing.signal.addEventListener("abort", leave);
+    await client.connect(transport);
+    transport.setProtocolVersion(session.version);
+    // Without an id it begins a stream.
+    await transport.resumeStream("");
   }
 
   function farewell(work: Promise<unknown>): void {

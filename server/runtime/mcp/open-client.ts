@@ -10,7 +10,7 @@ import type { Client, ElicitResult, jsonSchemaValidator, RequestOptions } from "
 export interface CallHooks {
   elicit?: Elicit;
   onProgress?(progress: McpProgress): void;
-  /** Not called for `stdio:` servers, whose messages could be about the call of another run. */
+  /** Not called for `stdio:` servers, whose messages are in the server's log: they could be about another run. */
   onLog?(log: McpLog): void;
   /** The server's list of tools is another one now. */
   onListChanged?(): void;
@@ -83,8 +83,18 @@ export async function askUser({ hooks, clock }: Operation, question: McpQuestion
   }
 }
 
+/**
+ * Returns the only operation. With several, a question of the server cannot be assigned to one of them, and no user may
+ * be asked the question of another one.
+ */
+export function onlyOne(operations: ReadonlySet<Operation>): Operation {
+  const [one, ...others] = operations;
+  if (one && others.length === 0) return one;
+  throw new Error("The question cannot be assigned to one of the calls that are open.");
+}
+
 // The longest that a timer takes. The deadline of the operation ends its requests before.
-const longest_ms = 2 ** 31 - 1;
+export const longest_ms = 2 ** 31 - 1;
 
 /** Returns the options of an operation's requests. */
 export function requestOptions({ timeout_ms, clock, hooks }: Operation, signal: AbortSignal): RequestOptions {

@@ -5,6 +5,7 @@ import { isObject } from "../../lib/json.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { beginning } from "./mcp-failure.ts";
+import { modernSchema } from "./modern-schema.ts";
 import { plainText } from "./plain-text.ts";
 
 /** A server's tool that can be offered to a model. */
@@ -43,7 +44,7 @@ export function createToolReader(allowed: readonly string[] | null) {
 
   function read(page: readonly unknown[]): boolean {
     for (const item of page) {
-      const tool: Raw = isObject(item) ? { ...item, inputSchema: unmaskedValue(item.inputSchema) } : {};
+      const tool: Raw = isObject(item) ? { ...item, inputSchema: modernSchema(unmaskedValue(item.inputSchema)) } : {};
       if (allowed && !allowed.includes(tool.name as string)) continue;
       const text = JSON.stringify(tool);
       // Some servers ignore cursors and list the same page again.

@@ -6,8 +6,9 @@ import { describeSpawnError, spawnWithRetry } from "../../lib/spawn-with-retry.t
 import { exactFields } from "./bounded-fetch.ts";
 import { withDeadline } from "./deadline.ts";
 import { McpFailure } from "./mcp-failure.ts";
-import { askUser, failureOf, type Operation, openClient, requestOptions, type Work } from "./open-client.ts";
+import { askUser, failureOf, type Operation, onlyOne, openClient, requestOptions, type Work } from "./open-client.ts";
 import { plainText } from "./plain-text.ts";
+import { createProgramLog } from "./program-log.ts";
 import type { Client } from "./sdk.ts";
 import type { StdioServer } from "./stdio-config.ts";
 
@@ -40,7 +41,6 @@ export type StdioServers = ReturnType<typeof createStdioServers>;
 
 const startMs = 30_000;
 const messageBytes = 4 << 20;
-const stderrBytes = 16_384;
 const lastWords = { heard: 16_384, lines: 5, characters: 1000, wait_ms: 500 };
 
 /** Runs the operator's programs: each is started on first use and restarted after it exits. */
@@ -113,17 +113,20 @@ export function createStdioServers({
   ): Promise<Running> {
     const { StdioClientTransport } = await import("./sdk.ts");
     const operations = new Set<Operation>();
+    const said = createProgramLog({ name, log, secrets: Object.values(env) });
     const client = await openClient({
       ...(elicits && { elicit: (question, signal) => askUser(onlyOne(operations), question, signal) }),
       onListChanged: () => {
         for (const { hooks } of operations) hooks?.onListChanged?.();
       },
+      // Not part of a run: the message could be about the call of another one, and of another project.
+      onLog: said.say,
     });
     const gone = Promise.withResolvers<never>();
     gone.promise.catch(() => {}); // It may exit while it is unused.
     const transport = new StdioClientTransport({ command, args, env, stderr: "pipe", maxBufferSize: messageBytes });
     keepExact(transport);
-    const words = listenTo(name, transport.stderr, Object.values(env));
+    const words = listenTo(transport.stderr, said, Object.values(env));
     hear(words);
     try {
       await client.connect(transport, { timeout: startMs });
@@ -153,17 +156,18 @@ export function createStdioServers({
     };
   }
 
-  /** Logs a program's stderr up to a limit, because it may be endless; returns a getter of its last lines. */
-  function listenTo(name: string, stderr: NodeJS.EventEmitter | null, secrets: readonly string[]): Words {
-    let left = stderrBytes;
+  /** Logs a program's stderr; returns a getter of its last lines. */
+  function listenTo(
+    stderr: NodeJS.EventEmitter | null,
+    said: ReturnType<typeof createProgramLog>,
+    secrets: readonly string[],
+  ): Words {
     let last = "";
     const ended = new Promise<void>((resolve) => stderr?.once("end", resolve));
+    stderr?.once("end", said.end);
     stderr?.on("data", (chunk: Buffer) => {
       last = `${last}${chunk.toString()}`.slice(-lastWords.heard);
-      if (left <= 0) return; // Still read, because a full pipe would block the program.
-      const text = chunk.subarray(0, left).toString();
-      left -= chunk.length;
-      log.warn("MCP server wrote", { server: name, text: left > 0 ? text : `${text} … [no more of it]` });
+      said.hear(chunk);
     });
     return async () => {
       // Exit and stderr arrive separately.
@@ -203,14 +207,4 @@ export function createStdioServers({
   }
 
   return { perform, close };
-}
-
-/**
- * Returns the only operation. With several, a question of the server cannot be assigned to one of them, and no user may
- * be asked the question of another one.
- */
-function onlyOne(operations: ReadonlySet<Operation>): Operation {
-  const [one, ...others] = operations;
-  if (one && others.length === 0) return one;
-  throw new Error("The question cannot be assigned to one of the calls that are open.");
 }

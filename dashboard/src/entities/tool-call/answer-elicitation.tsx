@@ -1,5 +1,6 @@
 import { useState } from "react";
 import {
+  addressWarning,
   type ElicitationField,
   elicitationContent,
   elicitationFields,
@@ -70,6 +71,7 @@ export function AnswerElicitation({ call, busy, onAnswer }: AnswerProps) {
 
 /** The whole address, with its host in front, because people have to know whom they follow. */
 function Address({ url }: Required<Pick<Elicitation, "url">>) {
+  const warning = addressWarning(url);
   return (
     <p className="min-w-0 wrap-anywhere">
       Open{" "}
@@ -78,6 +80,7 @@ function Address({ url }: Required<Pick<Elicitation, "url">>) {
       </a>
       , then continue here.
       <span className="block text-xs text-muted">{url}</span>
+      {warning !== null && <span className="block text-warn">{warning}</span>}
     </p>
   );
 }

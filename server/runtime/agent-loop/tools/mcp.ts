@@ -124,8 +124,11 @@ async function outcomeOf(result: McpResult, context: ToolContext, signal: AbortS
 async function resultOf({ structured, text, isError }: McpResult, hidden: readonly string[]): Promise<ToolResult> {
   // Secrets are hidden before truncation, because a truncated secret would not be found.
   const shown = await maskSecretsAsync(text, hidden);
-  if (isError)
-    return toolError("mcp_error", shown.slice(0, 4000).toWellFormed() || "The tool failed without a message.");
+  if (isError) {
+    // Some servers describe the error only as data.
+    const said = shown || (structured === undefined ? "" : JSON.stringify(await hideInJson(structured, hidden)));
+    return toolError("mcp_error", said.slice(0, 4000).toWellFormed() || "The tool failed without a message.");
+  }
   if (structured === undefined) return { output: shown, error: null, attempts: 1 };
   const fault = jsonFault(structured);
   if (fault) return toolError("invalid_response", hideInAnyCase(fault, hidden));
