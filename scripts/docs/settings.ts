@@ -56,7 +56,7 @@ ${rowsOf(true).join("\n")}
     "reference/command-variables",
     `# Variables of commands
 
-Variables of flags that only commands have.
+Of flags that only commands have.
 
 | Variable | Flag | Command |
 |-|-|-|
