@@ -96,7 +96,9 @@ export function createApp(options: AppOptions) {
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
   const triggerDeliveries = createTriggerDeliveries(base);
-  const forgetters = [audit, oauth, skills, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
+  const forgetters = [audit, connections, oauth, skills, files, memory, webhooks].flatMap(
+    ({ deleteExpired }) => deleteExpired,
+  );
   const runs = createRunsModule({
     base,
     options,

@@ -56,10 +56,10 @@ ${rowsOf(true).join("\n")}
     "reference/command-variables",
     `# Variables of commands
 
-The environment variable of each flag that only commands have, and one command that reads it.
+Of flags that only commands have.
 
-| Variable | Flag | One of its commands |
-|---|---|---|
+| Variable | Flag | Command |
+|-|-|-|
 ${rowsOf(false).join("\n")}
 `,
   );

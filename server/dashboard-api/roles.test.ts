@@ -54,6 +54,7 @@ const own: Record<string, Role | "anybody"> = {
   "POST /connections": "owner",
   "PATCH /connections/:name": "owner",
   "POST /connections/:name/models": "member",
+  "POST /connections/:name/authorize": "owner",
   "DELETE /connections/:name": "owner",
   "POST /connections/:name/test": "owner",
   "GET /prices": "viewer",

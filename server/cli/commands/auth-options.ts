@@ -27,7 +27,7 @@ export interface AuthOptions {
 export const addAuthOptions = (command: Command): Command =>
   command
     .addOption(
-      option("--grant <type>", "OAuth: authorization_code if an operator consents; default: client_credentials", {
+      option("--grant <type>", "OAuth: authorization_code for consents; default: client_credentials", {
         env: "RUNNEL_MODEL_GRANT",
         choices: connectionGrantTypes,
       }),
@@ -43,12 +43,12 @@ export const addAuthOptions = (command: Command): Command =>
       }),
     )
     .addOption(
-      option("--authorization-endpoint <url>", "OAuth: where an operator consents, beside a token endpoint", {
+      option("--authorization-endpoint <url>", "OAuth: where an operator consents", {
         env: "RUNNEL_MODEL_AUTHORIZATION_ENDPOINT",
       }),
     )
     .addOption(
-      option("--revocation-endpoint <url>", "OAuth: where tokens are revoked; default: that of the issuer", {
+      option("--revocation-endpoint <url>", "OAuth: where tokens are revoked", {
         env: "RUNNEL_MODEL_REVOCATION_ENDPOINT",
       }),
     )

@@ -46,7 +46,7 @@ export function connectionsCommand(): Command {
     .argument("<name>", "the connection, as `connections list` shows it")
     .addOption(option("--public-url <url>", "the server's public URL, if its client is registered with that callback"))
     .addOption(
-      option("--port <port>", "port on 127.0.0.1 for the callback, without a public URL; default: any", {
+      option("--port <port>", "port on 127.0.0.1 for the callback; default: any", {
         env: "RUNNEL_CALLBACK_PORT",
       }),
     )

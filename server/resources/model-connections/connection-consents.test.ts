@@ -323,3 +323,29 @@ test("a copy of the connections in another cell follows the tokens that the firs
   expect(await token()).toMatchObject({ status: "failed", retryable: true });
   expect(refreshes()).toBe(1);
 });
+
+test("a client without a secret needs none", async () => {
+  const { stack, issuer, gateway, owner, code, connect, run, pass } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const registered = await fetch(`${issuer.url}/register`, { method: "POST", body: "{}" });
+  const { client_id } = (await registered.json()) as { client_id: string };
+  const { client_secret: __, ...auth } = { ...code, client_id };
+  expect((await owner.send("DELETE", "/connections/gw")).status).toBe(200);
+  pass(1);
+  const made = await owner.send("POST", "/connections", { name: "gw", base_url: gateway.url, auth });
+  expect([made.status, made.body.has_key]).toEqual([201, false]);
+  expect((await connect()).status).toBe(200);
+  expect(await run()).toMatchObject({ status: "completed", error: null });
+});
+
+test("consents are forgotten once their time is up", async () => {
+  const { stack, begin, pass, server } = await setUp();
+  await using _ = stack;
+  await begin();
+  const left = () => server.db.sqlite.query("SELECT count(*) AS count FROM model_connection_consents").get();
+  await server.sweep();
+  expect(left()).toEqual({ count: 2 });
+  pass(601);
+  await server.sweep();
+  expect(left()).toEqual({ count: 0 });
+});

@@ -216,10 +216,7 @@ export function createConnectionConsents(options: ConsentOptions) {
       const url = await requests.authorizationUrl("live", client, { ...attempt, state }).catch((error) => {
         throw error instanceof OAuthFailure ? toAppError(error) : error;
       });
-      const expires_at_ms = await db.write(() => {
-        grants.forgetExpired();
-        return grants.addConsent(state, connection, attempt);
-      });
+      const expires_at_ms = await db.write(() => grants.addConsent(state, connection, attempt));
       return { url, state, expires_at_ms };
     },
 
@@ -264,6 +261,7 @@ export function createConnectionConsents(options: ConsentOptions) {
 
     /** Outcome of a consent; null while it is under way. */
     outcomeOf: grants.outcomeOf,
+    forgetExpired: grants.forgetExpired,
 
     /** Refreshes the tokens that end soon, for the cells that have copies of them. */
     refreshAhead(): void {

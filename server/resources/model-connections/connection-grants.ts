@@ -44,6 +44,10 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
   // Read anew, because another process may have changed it.
   const select = (connection: string): ConnectionGrant | null =>
     orm.select().from(grants).where(eq(grants.connection, connection)).get() ?? null;
+  const deleteOld = db.sqlite.query(
+    `DELETE FROM model_connection_consents WHERE state_hash IN (
+       SELECT state_hash FROM model_connection_consents WHERE expires_at_ms < ? LIMIT ?)`,
+  );
   const isOf = ({ connection, sealed }: ConnectionGrant) =>
     and(eq(grants.connection, connection), eq(grants.sealed, sealed));
   const sealTokens = (connection: string, tokens: StoredTokens): string =>
@@ -195,10 +199,8 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
       if (row?.is_done) return { error: row.error };
       return row && row.expires_at_ms > now() ? null : { error: tooLate };
     },
-    /** Deletes expired consents. */
-    forgetExpired: (): void => {
-      orm.delete(consents).where(lte(consents.expires_at_ms, now())).run();
-    },
+    /** Deletes up to `limit` expired consents and returns their number. */
+    forgetExpired: (limit: number): number => deleteOld.run(now(), limit).changes,
 
     /** Revocations that are due, at most eight. */
     dueRevocations: () =>

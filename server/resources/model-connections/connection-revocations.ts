@@ -11,8 +11,6 @@ interface RevocationOptions {
   log: Log;
 }
 
-export type ConnectionRevocations = ReturnType<typeof createConnectionRevocations>;
-
 // Six attempts within about three hours: an issuer that is away for longer lets its tokens expire.
 const pauses_ms = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 

@@ -58,6 +58,7 @@ export function createConnectionsModule({ base, options }: { base: Base; options
     routes: (auth) => [modelRoutes({ auth, catalog, prices })],
     store: connections,
     consents,
+    deleteExpired: [consents.forgetExpired],
     prices,
     catalog,
     places,

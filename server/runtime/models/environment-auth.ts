@@ -7,8 +7,8 @@ interface EnvironmentAuth {
 }
 
 /**
- * Returns OAuth with client credentials from the variables of a connection, such as `RUNNEL_MODEL_GATEWAY_CLIENT_ID`;
- * null if none is set. Throws if one is missing or wrong. A consent has to be stored, so it needs a stored connection.
+ * Returns OAuth with client credentials from the variables of a connection, whose names begin with `prefix`; null if
+ * none is set. Throws if one is missing or wrong. A consent has to be stored, so it needs a stored connection.
  */
 export function authFromEnvironment(env: Environment, prefix: string): EnvironmentAuth | null {
   const read = (field: string) => readVariable(env, `${prefix}_${field}`);

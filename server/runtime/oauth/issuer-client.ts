@@ -234,7 +234,7 @@ async function failureOf(error: unknown): Promise<OAuthFailure> {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OAuthFailure) return cause;
   const { AuthorizationResponseError, ResponseBodyError } = await kit();
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
-    const description = issuerText(error.error_description ?? "");
+    const description = issuerText(error.error_description ?? "").replace(/\.$/, "");
     const code = issuerText(error.error).slice(0, 64);
     const message = `The authorization server answered ${code}${description && `: ${description}`}.`;
     if (code === "access_denied") return new OAuthFailure("access_denied", message);

@@ -37,6 +37,7 @@ export function ConnectConnection({ connection, onClose }: { connection: Connect
       about="Runs call its models with the account of the person who consents."
       act={result ? "Make another link" : "Make link"}
       acting="Making link"
+      actKind={result ? "plain" : "primary"}
       keep="Close"
       failed="No link was made"
     >
@@ -49,9 +50,9 @@ export function ConnectConnection({ connection, onClose }: { connection: Connect
         The client's redirect address at its authorization server: <RedirectAddress />
       </p>
       {result && (
-        <Callout tone="ok" role="status">
+        <Callout tone="info" role="status">
           <p>Open this link, and consent. Waiting for the consent…</p>
-          <span className="flex min-w-0 flex-wrap items-center gap-2">
+          <span className="flex min-w-0 flex-wrap items-center gap-2 py-1">
             <a
               href={result.url}
               target="_blank"
