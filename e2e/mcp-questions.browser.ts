@@ -34,7 +34,7 @@ const requestedSchema = {
     age: { type: "integer", title: "Age", minimum: 1 },
     size: { type: "string", title: "Size", enum: ["s", "l"], enumNames: ["Small", "Large"] },
     news: { type: "boolean", title: "Send me news" },
-    note: { type: "string", title: "Note" },
+    note: { type: "string", title: `Note_${"without_end".repeat(12)}`, description: "x".repeat(120) },
   },
   required: ["name", "age", "size", "news"],
 };

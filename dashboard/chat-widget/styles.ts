@@ -56,7 +56,7 @@ div.picture { padding: 8px 12px; color: var(--muted) }
 .note.bad { border-color: var(--bad); background: var(--bad-bg) }
 .question { display: flex; flex-direction: column; gap: 8px; margin-top: 8px } .question p { margin: 0; white-space: pre-wrap }
 .question label { display: flex; flex-direction: column; gap: 4px } .question .check { flex-direction: row }
-.question small { overflow-wrap: anywhere }
+.question { overflow-wrap: anywhere }
 .acts { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 8px }
 button { min-height: 32px; padding: 4px 12px; border: 1px solid var(--edge); border-radius: 6px; background: var(--bg); color: var(--text); font: inherit; cursor: pointer }
 .acts a { display: inline-block; min-height: 32px; padding: 4px 12px; border: 1px solid var(--a); border-radius: 6px; background: var(--a); color: var(--on-a); text-decoration: none }

@@ -65,7 +65,7 @@ test("a line without end is not held for ever", () => {
   expect(lines.length).toBeGreaterThan(0);
 });
 
-test("messages of a program are in the server's log, and not in the run of whoever calls at that time", async () => {
+test("messages of a program are in the server's log, and not in the run that calls at that time", async () => {
   const program = `
     const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
     require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {

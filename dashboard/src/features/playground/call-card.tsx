@@ -36,23 +36,29 @@ export function CallCard({ part, narrow }: { part: ToolPart; narrow: boolean }) 
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <details open={word === "Failed"} className="group/call min-w-0 rounded-lg border border-line">
-        <summary className="flex min-h-9.5 list-none items-center gap-2 rounded-lg pr-3 pl-2 hover:bg-hover">
-          <ChevronRight
-            aria-hidden
-            className="size-3.5 shrink-0 text-faint transition-transform group-open/call:rotate-90"
-            strokeWidth={1.5}
-          />
-          <StepIcon type={type} />
-          <span className="cut font-medium" title={part.tool}>
-            {part.tool}
+        <summary className="list-none rounded-lg pr-3 pl-2 hover:bg-hover">
+          <span className="flex min-h-9.5 items-center gap-2">
+            <ChevronRight
+              aria-hidden
+              className="size-3.5 shrink-0 text-faint transition-transform group-open/call:rotate-90"
+              strokeWidth={1.5}
+            />
+            <StepIcon type={type} />
+            <span className="cut font-medium" title={part.tool}>
+              {part.tool}
+            </span>
+            <Pill tone={tone} icon={icon} spin={part.state === "running"}>
+              {word}
+            </Pill>
+            <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
+              {part.latencyMs == null ? "" : formatDuration(part.latencyMs)}
+            </span>
           </span>
-          <Pill tone={tone} icon={icon} spin={part.state === "running"}>
-            {word}
-          </Pill>
-          {part.state === "running" && part.progress && <CallProgress progress={part.progress} />}
-          <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
-            {part.latencyMs == null ? "" : formatDuration(part.latencyMs)}
-          </span>
+          {part.state === "running" && part.progress && (
+            <span className="flex pb-2 pl-5.5">
+              <CallProgress progress={part.progress} />
+            </span>
+          )}
         </summary>
         <div className={clsx("grid border-t border-line", !narrow && "rail:grid-cols-2")}>
           <Side title="Arguments" value={part.args} />

@@ -88,10 +88,12 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
   if (tab === "raw") return <RawPanel row={row} step={step} />;
   if (tab === "messages") return <MessagesPanel step={step} agent={row.agent} live={text} />;
   if (tab === "request") return <SentRequest runId={row.runId} step={step} before={row.before} />;
+  const progress = <StepProgress step={step} live={row.level === 2 ? live : null} />;
   if (tab === "arguments")
     return (
       <>
         <Value title="Arguments" name={step.name} value={step.input} />
+        {progress}
         <WaitingCalls runId={run.id} calls={callsOf(run, step)} />
       </>
     );
@@ -100,7 +102,7 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
     <>
       <WaitingCalls runId={run.id} calls={calls} />
       <ConsentCards authorizations={consentsOf(run, step)} />
-      <StepProgress step={step} live={row.level === 2 ? live : null} />
+      {progress}
       <OutputPanel step={step} live={text} ended={endedBy(run, row)} waits={calls.length > 0} />
       {calls.length > 0 && <WaitingMessages messages={waitingMessages(run, loaded.steps, live)} />}
     </>

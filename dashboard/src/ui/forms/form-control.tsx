@@ -45,7 +45,7 @@ export function FormControl({
       {below && (
         <span
           id={`${id}-below`}
-          className={clsx("flex items-center gap-1.5 text-xs", error ? "text-bad" : "text-muted")}
+          className={clsx("flex items-center gap-1.5 text-xs wrap-anywhere", error ? "text-bad" : "text-muted")}
         >
           {error && <CircleAlert aria-hidden className="size-3.5 shrink-0" strokeWidth={1.5} />}
           {below}
