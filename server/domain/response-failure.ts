@@ -6,7 +6,7 @@ export interface ResponseFailure {
   /** Path of a field of the JSON response, such as `error.code`. Without `equals`, it must be there and not be null. */
   field?: string;
   equals?: string | number | boolean | null;
-  /** What the model reads beside the response. */
+  /** Words for the model beside the response. */
   hint?: string;
   /** The service did not perform the call, so it may be sent again. */
   repeat?: boolean;

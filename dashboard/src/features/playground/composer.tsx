@@ -47,7 +47,7 @@ export function Composer({
   const id = useId();
   const hasContent = text.trim() !== "" || attachments.all.length > 0;
   const isReady = !problem && (!isBusy || isSteering) && !isReading && hasContent && !attachments.isWaiting;
-  // What is sent before it can be goes out as soon as it can: a key that does nothing looks broken.
+  // A message that is sent too early goes out as soon as it can: a key that does nothing looks broken.
   const isSoon = isReading || (attachments.isWaiting && attachments.all.every(({ error }) => error === null));
   const [waitingText, setWaitingText] = useState<string | null>(null);
   const isAsked = waitingText === text && isSoon && !problem && !isBusy && hasContent;

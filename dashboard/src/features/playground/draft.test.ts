@@ -72,7 +72,7 @@ describe("an agent draft", () => {
       tools: [],
       max_turns: "3",
       run_cost_usd: "0.1",
-      run_user_id: " ada ",
+      user: " ada ",
       temperature: "1",
     };
     expect(runParts(agent, changed)).toEqual({
@@ -152,7 +152,7 @@ describe("an agent draft", () => {
     expect(agentChanges(agent, { ...draft, ...withParallel(agent, true) })).toEqual({
       model_settings: { temperature: 0.5, parallel_tool_calls: true },
     });
-    expect(agentChanges(agent, { ...draft, run_cost_usd: "1", run_user_id: "ada" })).toBeNull();
+    expect(agentChanges(agent, { ...draft, run_cost_usd: "1", user: "ada" })).toBeNull();
     expect(agentChanges(agent, { ...draft, ...withParallel(agent, false) })).toBeNull();
   });
 
@@ -165,7 +165,7 @@ describe("an agent draft", () => {
 });
 
 describe("a version saved elsewhere", () => {
-  const written = { ...draft, instructions: "Be brief.", run_cost_usd: "1", run_user_id: "ada" };
+  const written = { ...draft, instructions: "Be brief.", run_cost_usd: "1", user: "ada" };
   const newer = { ...agent, version: 9, instructions: "Be kind.", max_turns: 3 };
 
   test("overwrites no local change and updates all other fields", () => {
@@ -180,7 +180,7 @@ describe("a version saved elsewhere", () => {
     expect(rebaseDraftOn(saved, written, written)).toEqual({
       ...draftOf(saved),
       run_cost_usd: "1",
-      run_user_id: "ada",
+      user: "ada",
     });
     expect(rebaseDraftOn(saved, { ...written, model: "test/echo" }, written).model).toBe("test/echo");
     expect(hasChanges(written, saved)).toBeFalse();

@@ -11,7 +11,7 @@ export interface Draft extends AgentDraft {
   /** Cost limit of this page's runs; not saved to the agent. */
   run_cost_usd: string;
   /** User of this page's runs; not saved to the agent. */
-  run_user_id: string;
+  user: string;
   /** True if runs read the thread's earlier messages; not saved to the agent. Null: the agent's setting. */
   remembers: boolean | null;
 }
@@ -19,11 +19,11 @@ export interface Draft extends AgentDraft {
 /** Creates a draft of an agent. */
 export const draftOf = (agent: FullAgent): Draft => ({ ...agentDraftOf(agent), ...defaultRunSettings });
 
-const defaultRunSettings = { run_cost_usd: "", run_user_id: "", remembers: null };
+const defaultRunSettings = { run_cost_usd: "", user: "", remembers: null };
 
 /** True if the draft has settings of this page's runs. */
 export const hasRunSettings = (draft: Draft): boolean =>
-  draft.run_cost_usd !== "" || draft.run_user_id !== "" || draft.remembers !== null;
+  draft.run_cost_usd !== "" || draft.user !== "" || draft.remembers !== null;
 
 /** True if runs with the draft read the thread's earlier messages. */
 export const readsThreadHistory = (
@@ -36,8 +36,8 @@ export const hasChanges = (draft: Draft, base: FullAgent): boolean => agentChang
 
 /** Rebases a draft onto a newer version: changes since `begun` stay, all other fields are that version's. */
 export function rebaseDraftOn(newer: FullAgent, draft: Draft, begun: Draft): Draft {
-  const { run_cost_usd, run_user_id, remembers } = draft;
-  return { ...rebaseDraft(draft, begun, draftOf(newer)), run_cost_usd, run_user_id, remembers };
+  const { run_cost_usd, user, remembers } = draft;
+  return { ...rebaseDraft(draft, begun, draftOf(newer)), run_cost_usd, user, remembers };
 }
 
 /** Fields that a run can override. */
@@ -124,7 +124,7 @@ export function runParts(
   };
   return {
     ...(Object.keys(overrides).length > 0 && { overrides }),
-    ...(draft.run_user_id.trim() !== "" && { user_id: draft.run_user_id.trim() }),
+    ...(draft.user.trim() !== "" && { user_id: draft.user.trim() }),
     ...(draft.run_cost_usd !== "" && { budget: { max_cost_usd: Number(draft.run_cost_usd) } }),
   };
 }

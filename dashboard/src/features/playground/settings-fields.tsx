@@ -33,8 +33,8 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
             placeholder="None"
             autoComplete="off"
             hint="The user_id of runs here: tools act as this user."
-            maxLength={256}
-            {...text("run_user_id")}
+            maxLength={255}
+            {...text("user")}
           />
         </div>
         <div className="col-span-2">
