@@ -8,6 +8,13 @@ import type { Elicit } from "./elicitation.ts";
 import type { CallHooks } from "./open-client.ts";
 import { createStdioServers } from "./stdio-servers.ts";
 
+interface JsonRpcRequest {
+  /** A notification has none. */
+  id?: number;
+  method: string;
+  params: Record<string, unknown>;
+}
+
 removeProxyEnvironment();
 
 const stdio = createStdioServers({ servers: {}, log: silentLog });
@@ -90,7 +97,7 @@ function startRawServer({ post = (id, send, close) => [send(replyOf(id, "done"))
       if (request.method === "GET")
         return (await get?.(request.headers.get("last-event-id"))) ?? new Response(null, { status: 405 });
       if (request.method !== "POST") return new Response(null, { status: 405 });
-      const { id, method, params } = await request.json();
+      const { id, method, params } = (await request.json()) as JsonRpcRequest;
       seen.push([method, ...(params?.taskId ? [params.taskId] : [])]);
       if (id === undefined) return new Response(null, { status: 202 });
       if (method === "initialize") {

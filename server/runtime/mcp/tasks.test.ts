@@ -6,6 +6,13 @@ import { createBoundedFetch } from "./bounded-fetch.ts";
 import { createMcpClient } from "./client.ts";
 import { createStdioServers } from "./stdio-servers.ts";
 
+interface JsonRpcRequest {
+  /** A notification has none. */
+  id?: number;
+  method: string;
+  params: Record<string, unknown>;
+}
+
 removeProxyEnvironment();
 
 const stdio = createStdioServers({ servers: {}, log: silentLog });
@@ -22,7 +29,7 @@ function startTaskServer(capabilities: object) {
     idleTimeout: 0,
     async fetch(request) {
       if (request.method !== "POST") return new Response(null, { status: 405 });
-      const { id, method, params } = await request.json();
+      const { id, method, params } = (await request.json()) as JsonRpcRequest;
       seen.push({ method, params });
       const answer = (result: object) => Response.json({ jsonrpc: "2.0", id, result });
       if (id === undefined) return new Response(null, { status: 202 });
