@@ -50,7 +50,7 @@ export type OAuthGrant = Static<typeof OAuthGrant>;
 export const OAuthAuthorization = t.named(
   "OAuthAuthorization",
   t.object({
-    url: t.about("The address to which you send the user. It works once.", t.text),
+    url: t.about("The page to which you send the user. One consent can be given there.", t.text),
     expires_at: t.about("Until when the user can come back.", t.time),
     ...envelope,
   }),

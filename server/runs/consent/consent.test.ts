@@ -330,6 +330,14 @@ test("a person who opens too many wrong links reads a page that says when to com
   expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
+test("a person who opens a link again and again after its run has ended is told so, and not to wait", async () => {
+  await using world = await startWorld();
+  const run = await world.waiting();
+  await world.client.post(`/v1/runs/${run.id}/cancel`);
+  const path = pathOf(run.required_action.url);
+  for (let n = 0; n < 70; n++) expect((await world.app.send("GET", path)).status).toBe(409);
+});
+
 test("a run without a user fails the call with a reason, instead of waiting for nobody", async () => {
   await using world = await startWorld();
   const run = await world.run(world.asker, null);

@@ -30,6 +30,8 @@ export function consentRoutes({ consents, http: { limiter, clientOf }, projects,
     try {
       return consents.open(token);
     } catch (error) {
+      // A right address whose run waits no more is no guess.
+      if (toAppError(error).code !== "resource_not_found") throw error;
       const { accepted, retryAfter } = limiter.takeFailure(clientOf(request) ?? "local");
       throw accepted ? error : tooMany(retryAfter);
     }

@@ -23,7 +23,7 @@ function ConsentCard({ authorization }: { authorization: RequiredAuthorization }
       <p className="wrap-anywhere text-muted">
         {user_id === null
           ? `${calls} needs an account of the project. Opening the link connects the account of the person who signs in there.`
-          : `${calls} acts as the user ${user_id}. Send the link to this user only: it connects the account of the person who opens it.`}
+          : `${calls} acts as the user ${user_id}. Send the link to this user only: it connects the account of the person who goes on there.`}
       </p>
       {url !== null && (
         <div className="flex min-w-0 flex-wrap items-center gap-2">

@@ -39,7 +39,7 @@ export function ConsentLink({ client: { id, name }, onClose }: { client: OAuthCl
       />
       {result && (
         <Callout tone="ok" role="status">
-          <p>Send this link to this user only: the account of the person who opens it is connected.</p>
+          <p>Send this link to this user only: the account of the person who goes on there is connected.</p>
           <span className="flex min-w-0 items-center gap-0.5">
             <code className="cut" title={result.url}>
               {result.url}
