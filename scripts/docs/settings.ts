@@ -14,13 +14,14 @@ export function configurationPages(program: Command): Page[] {
     flagsOf(command).map(({ envVar = "", long }) => ({ envVar, flag: `${long}`, name })),
   );
   const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
-  const rowsOf = (isOfServer: boolean) =>
-    byVariable.flatMap(([variable, uses]) => {
-      const serve = uses.find(({ name }) => name === "serve");
-      const { flag, name } = serve ?? (uses as [(typeof uses)[number]])[0];
-      if ((serve !== undefined) !== isOfServer) return [];
-      return `| \`${variable}\` | \`${flag}\` | [${name.replaceAll("-", " ")}](commands/${name}.md) |`;
-    });
+  const rows = byVariable.map(([variable, uses]) => {
+    const { flag, name } = uses.find((use) => use.name === "serve") ?? (uses as [(typeof uses)[number]])[0];
+    return { command: name, row: `| \`${variable}\` | \`${flag}\` |` };
+  });
+  const rowsOf = Map.groupBy(rows, ({ command }) => command);
+  const tableOf = (command: string) =>
+    `| Variable | Flag |\n|---|---|\n${(rowsOf.get(command) ?? []).map(({ row }) => row).join("\n")}\n`;
+  const commands = [...rowsOf.keys()].filter((command) => command !== "serve").sort();
   const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
   const own = pageOf(
     "reference/configuration",
@@ -45,23 +46,17 @@ ${others.join("\n")}
     "reference/variables",
     `# Variables of flags
 
-The environment variable of each flag of the server. Other commands read some of them too.
+The environment variable of each flag of the [server](commands/serve.md). Other commands read some of them too.
 
-| Variable | Flag | One of its commands |
-|---|---|---|
-${rowsOf(true).join("\n")}
-`,
+${tableOf("serve")}`,
   );
   const ofCommands = pageOf(
     "reference/command-variables",
     `# Variables of commands
 
-Of flags that only commands have.
+Of flags that the server does not have. Several commands can have the same one: it is below the first.
 
-| Variable | Flag | Command |
-|-|-|-|
-${rowsOf(false).join("\n")}
-`,
+${commands.map((command) => `## [${command.replaceAll("-", " ")}](commands/${command}.md)\n\n${tableOf(command)}`).join("\n")}`,
   );
   return [own, ofFlags, ofCommands];
 }
