@@ -28,7 +28,8 @@ export function consentRoutes({ consents, http: { limiter, clientOf }, projects,
   /** Limits guessed addresses like guessed keys, without charging a project. */
   function open(token: string, request: Request): Asked {
     try {
-      return consents.open(token);
+      // Elysia's parameter is null if its percent-encoding is no UTF-8, against its type.
+      return consents.open(token ?? "");
     } catch (error) {
       // A right address whose run waits no more is no guess.
       if (toAppError(error).code !== "resource_not_found") throw error;

@@ -115,7 +115,7 @@ const then =
   (...first: string[]): Serve =>
   (wire) =>
     (wire.body.messages.some(({ role }) => role === "tool") ? says(text("So."), ...ending()) : says(...first))(wire);
-const brief = { timeout_ms: 1000 };
+const brief = { timeout_ms: 3000 };
 const schema = { output_schema: { type: "object", properties: { a: { type: "string" } }, required: ["a"] } };
 
 const servers: Hostile[] = [
