@@ -6,9 +6,9 @@ export default defineConfig({
   testDir: ".",
   testMatch: "*.browser.ts",
   outputDir: "../dist/playwright",
-  timeout: 60_000,
+  timeout: 180_000,
   // Generous for busy machines, so that the first lost expectation fails instead of the whole test.
-  expect: { timeout: 15_000 },
+  expect: { timeout: 30_000 },
   // Beside two suites of the server, two keep both cores of the smallest supported machine busy.
   workers: 2,
   forbidOnly: process.env.CI === "true",
@@ -17,8 +17,8 @@ export default defineConfig({
   use: {
     // The first start's certificate is self-signed.
     ignoreHTTPSErrors: true,
-    actionTimeout: 30_000,
-    navigationTimeout: 30_000,
+    actionTimeout: 60_000,
+    navigationTimeout: 60_000,
     screenshot: "only-on-failure",
     // Recording a trace takes a quarter of the time: only the second run of a failed file has one.
     trace: "off",

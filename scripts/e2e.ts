@@ -21,6 +21,9 @@ if (inCluster && !startPostgres.orSkipped("suites through a spare")) process.exi
 await using postgres = inCluster ? await startPostgres() : null;
 if (postgres) process.env.RUNNEL_E2E_CLUSTER = postgres.url;
 
+// Ends a test that hangs, and with it the servers of its suite: longer than any takes on a busy machine.
+const hang_ms = 180_000;
+
 // Arguments choose suites: `npm run e2e -- recovery`.
 const wanted = process.argv.slice(2);
 // A minute and a half of full load: every night, or when it is named.
@@ -77,7 +80,7 @@ function runBunSuites(which: string, paths: string[] = [], atOnce = 1): Promise<
   const secondsOf = (path: string) => seconds[basename(path, ".e2e.ts")] ?? 10;
   const longestFirst = paths.toSorted((one, other) => secondsOf(other) - secondsOf(one));
   const name = (inCluster ? "e2e-cluster" : "e2e") + which;
-  return runEach(name, longestFirst, { flags: ["--timeout=60000"], atOnce });
+  return runEach(name, longestFirst, { flags: [`--timeout=${hang_ms}`], atOnce });
 }
 
 async function runBrowserSuites(paths: string[]): Promise<TestRun[]> {

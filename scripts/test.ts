@@ -7,7 +7,8 @@ import { rerunFailed, runBun, type TestRun } from "./test-runner.ts";
 const ofTests = 12;
 setPriority(Math.max(ofTests, getPriority()));
 
-const flags = ["--timeout=60000"];
+// Ends a test that hangs, and the other tests of its process with it: longer than any takes on a busy machine.
+const flags = ["--timeout=180000"];
 // The runtime's most expensive compiler pays off in long lives: in those of tests it takes a tenth of the processor time.
 process.env.BUN_JSC_useFTLJIT ??= "0";
 // Words of tests that set or read something of their whole process: the clock, globals, variables, memory, children.
