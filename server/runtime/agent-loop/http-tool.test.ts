@@ -148,8 +148,12 @@ test("a tool that is not idempotent is called once, unless the server says that 
   handle = busy(500);
   expect(await run({ http: { retries: 5 } })).toMatchObject({ attempts: 1, error: { code: "http_error" } });
   expect(seen).toHaveLength(1);
-  handle = busy(429);
-  expect(await run({ http: { retries: 1 } })).toMatchObject({ attempts: 2 });
+  for (const status of [429, 403]) {
+    handle = busy(status);
+    expect(await run({ http: { retries: 1 } })).toMatchObject({ attempts: 2, error: { code: "http_error" } });
+  }
+  handle = () => new Response("forbidden", { status: 403 });
+  expect(await run({ http: { retries: 1 } })).toMatchObject({ attempts: 1 });
 });
 
 const anHour_s = 3600;
