@@ -8,7 +8,7 @@ import functools
 import pathlib
 import sys
 import uuid
-from typing import Annotated, Any, Dict, List, Literal, Optional, TypedDict
+from typing import Annotated, Any, Dict, List, Literal, Optional, Tuple, TypedDict
 
 import runnel_sdk as library
 from runnel_sdk import AsyncRunnel, Runnel, tool
@@ -358,6 +358,21 @@ def with_models(runnel):
 
     assert tool(noted).parameters["properties"]["who"]["description"] == "The name.", tool(noted).parameters
 
+    class Stay(pydantic.BaseModel):
+        model_config = pydantic.ConfigDict(strict=True)
+        since: datetime.date
+        unit: Unit
+
+    def stays(stay: Stay):
+        return [stay.since.year, stay.unit is Unit.CELSIUS]
+
+    call = {"tool_calls": [{"name": "stays", "arguments": {"stay": {"since": "2026-11-30", "unit": "C"}}}]}
+    agent = runnel.agents.create(
+        name="Clerk", instructions="Help.", model="test/script", model_settings={"script": [call, {"text": "Done."}]}
+    )
+    run = runnel.runs.run(agent, "Go", tools=[stays])
+    assert run.tool_calls[0].output == [2026, True], run.tool_calls
+
     # Fields as defaults describe parameters, and a call without them has the fields' own defaults.
     def fields(
         city: str = pydantic.Field(description="Its name."),
@@ -422,6 +437,17 @@ def typed_outputs(runnel):
         assert runnel.runs.run(agent, "Go", schema=Note).output_json == Note(**TICKET)
         listed = runnel.agents.create(**answering('[{"topic": "a", "urgent": false}]'))
         assert runnel.runs.run(listed, "Go", schema=List[Card]).output_json == [Card(topic="a", urgent=False)]
+
+        class Visit(pydantic.BaseModel):
+            model_config = pydantic.ConfigDict(strict=True)
+            on: datetime.date
+            unit: Unit
+            place: Tuple[float, float]
+
+        # JSON has texts and lists for what a strict type wants as a date, an enum and a tuple.
+        visited = runnel.agents.create(**answering('{"on": "2026-11-30", "unit": "C", "place": [59.9, 10.7]}'))
+        visit = runnel.runs.run(visited, "Go", schema=Visit).output_json
+        assert visit == Visit(on=datetime.date(2026, 11, 30), unit=Unit.CELSIUS, place=(59.9, 10.7)), visit
 
         class Checked(Card):
             @pydantic.field_validator("topic")

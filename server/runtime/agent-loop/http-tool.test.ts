@@ -148,8 +148,43 @@ test("a tool that is not idempotent is called once, unless the server says that 
   handle = busy(500);
   expect(await run({ http: { retries: 5 } })).toMatchObject({ attempts: 1, error: { code: "http_error" } });
   expect(seen).toHaveLength(1);
-  handle = busy(429);
-  expect(await run({ http: { retries: 1 } })).toMatchObject({ attempts: 2 });
+  for (const status of [429, 403]) {
+    handle = busy(status);
+    expect(await run({ http: { retries: 1 } })).toMatchObject({ attempts: 2, error: { code: "http_error" } });
+  }
+  handle = () => new Response("forbidden", { status: 403 });
+  expect(await run({ http: { retries: 1 } })).toMatchObject({ attempts: 1 });
+});
+
+const anHour_s = 3600;
+const in_s = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+test.each([
+  ["the seconds until then", () => anHour_s],
+  ["the time in seconds", () => in_s(anHour_s)],
+  ["the time in milliseconds", () => Date.now() + anHour_s * 1000],
+])("a service whose rate limit ends in an hour is called once, and the model reads the time: %s", async (_, reset) => {
+  const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(reset()) };
+  handle = () => new Response("busy", { status: 429, headers });
+  const { error, attempts } = await run({ http: { retries: 1 } });
+  expect(error?.message).toMatch(/can be called again in 3(5\d|60)\d seconds/);
+  expect([attempts, seen.length]).toEqual([1, 1]);
+});
+
+test.each([
+  ["seconds of more than a day", () => String(2 * 24 * anHour_s)],
+  ["a time in a month", () => String(in_s(30 * 24 * anHour_s))],
+  ["a time in microseconds", () => String(Date.now() * 1000)],
+  ["a negative number", () => "-1"],
+  ["nothing", () => ""],
+  ["a word", () => "soon"],
+])("an end of the rate limit that cannot be meant is not believed: %s", async (_, reset) => {
+  const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset() };
+  handle = () => new Response("forbidden", { status: 403, headers });
+  expect(await run({ http: { retries: 1 } })).toMatchObject({
+    attempts: 1,
+    error: { message: "The tool returned status 403: forbidden" },
+  });
+  expect(seen).toHaveLength(1);
 });
 
 test("a response that exceeds the timeout is an error", async () => {

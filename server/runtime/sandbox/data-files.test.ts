@@ -157,6 +157,16 @@ def fault(read):
       ],
     ]);
   });
+
+  test.each([
+    ["utf-16", Buffer.from("\ufeffa,b\n1,2\n", "utf16le")],
+    ["cp1252", Buffer.from("Ort\nKöln\n", "latin1")],
+  ])("a file in another encoding than UTF-8 to an error that says what to try: %s", async (encoding, bytes) => {
+    const read = (more: string) =>
+      run(`import pandas as pd\n[pd.read_csv("/input/a.csv"${more}).columns[0]]`, [file("a.csv", bytes)]);
+    expect((await read("")).error?.message).toEndWith(`The bytes are not UTF-8: try encoding="${encoding}".`);
+    expect((await read(`, encoding="${encoding}"`)).error).toBeNull();
+  });
 });
 
 test("a chart with letters that no font has says so, and is drawn", async () => {

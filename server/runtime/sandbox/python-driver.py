@@ -183,4 +183,7 @@ def explain(error, limit):
         part.stack = traceback.StackSummary.from_list([frame for frame in part.stack if is_own(frame.filename)])
         waiting += [other for other in (part.__cause__, part.__context__, *(part.exceptions or ())) if other]
     text = "".join(told.format()).strip()
+    if type(error) is UnicodeDecodeError and error.encoding == "utf-8":
+        encoding = "utf-16" if error.object[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252"
+        text += f'\nThe bytes are not UTF-8: try encoding="{encoding}".'
     return text if len(text) <= limit else "… " + text[-limit + 2 :]

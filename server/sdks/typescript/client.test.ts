@@ -270,6 +270,39 @@ describe("tools in the wrong place", () => {
   });
 });
 
+describe("onEvent", () => {
+  class Runs extends RunsBase<EndedRun, AnyEvent, { input: unknown }> {}
+  const frame = (id: number, event: string) => `event: ${event}\nid: ${id}\ndata: {"run_id":"run_1"}\n\n`;
+  const stream = frame(1, "run.created") + frame(2, "run.completed");
+  const runs = () =>
+    new Runs(
+      clientOf((_, { method }) =>
+        method === "POST"
+          ? new Response(stream, { headers: { "content-type": "text/event-stream" } })
+          : Response.json({ id: "run_1", status: "completed" }),
+      ).client,
+    );
+
+  test("that is async is awaited before the next event", async () => {
+    const steps: string[] = [];
+    const onEvent = async ({ event }: AnyEvent) => {
+      steps.push(`${event} begins`);
+      await Bun.sleep(1);
+      steps.push(`${event} ends`);
+    };
+    await runs().run("agt_1", "Go", { onEvent });
+    expect(steps).toEqual(["run.created begins", "run.created ends", "run.completed begins", "run.completed ends"]);
+  });
+
+  test("that is async and fails makes the call fail, with the run's id", async () => {
+    const onEvent = () => Promise.reject(new TypeError("mine"));
+    const error = await runs()
+      .run("agt_1", "Go", { onEvent })
+      .catch((error: unknown) => error);
+    expect(error).toMatchObject({ name: "TypeError", message: "mine", runId: "run_1" });
+  });
+});
+
 test("functions become tools of a project by their names, one after the other", async () => {
   class Tools extends ToolsBase<{ outcome: string }> {
     sync = (tools: FunctionTool[]) => this.syncAll(tools, { dry_run: true }, undefined);

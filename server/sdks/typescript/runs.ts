@@ -25,8 +25,8 @@ export interface LoopOptions<E> extends StreamOptions {
    * consented.
    */
   authorize?: Authorize | undefined;
-  /** Called with every event. */
-  onEvent?: ((event: E) => void) | undefined;
+  /** Called with every event. If it returns a promise, the next event waits for it; if it fails, `run` fails. */
+  onEvent?: ((event: E) => unknown) | undefined;
 }
 
 /** A request for a run, as far as the client reads it. */
@@ -118,7 +118,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     const events = new RunStream<E>(this.client, { path: "/v1/runs", body }, watching, answer);
     for await (const event of events)
       try {
-        onEvent?.(event);
+        await onEvent?.(event);
       } catch (error) {
         if (error instanceof Error) nameRun(error, events.runId);
         throw error;

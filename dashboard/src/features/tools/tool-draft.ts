@@ -47,6 +47,13 @@ export function readToolDraft(
       if (!/^\d+$/.test(fieldText)) faults[field] = `${fieldText} is not a whole number.`;
       return Number(fieldText);
     },
+    list(field) {
+      if (draft[field].trim() === "") return null;
+      const { value, fault } = readJson(draft[field]);
+      if (fault !== null) faults[field] = fault;
+      else if (!Array.isArray(value)) faults[field] = "Expected a list: [ … ].";
+      return value;
+    },
     headers: () =>
       Object.fromEntries(draft.headers.filter(({ name }) => name.trim()).map((h) => [h.name.trim(), h.value])),
   };

@@ -64,6 +64,27 @@ test("an OAuth client is sent with another URL, is taken away by none, and of MC
   expect(toolCreation("mcp", { ...mcp, auth: "" })).not.toHaveProperty("auth");
 });
 
+test("rules for failures are JSON in the form, kept as they are, and taken away by an empty text", () => {
+  const failures = [{ field: "ok", equals: false, hint: "Ask later." }];
+  const refusing = { ...tool, failures } as Tool;
+  const draft = toolDraftOf(refusing);
+  expect(JSON.parse(draft.failures)).toEqual(failures);
+  expect(toolChanges(draft, refusing)).toEqual({});
+  expect(toolChanges({ ...draft, failures: " " }, refusing)).toEqual({ failures: null });
+  expect(toolChanges({ ...toolDraftOf(tool), failures: '[{"status": 409}]' }, tool)).toEqual({
+    failures: [{ status: 409 }],
+  });
+  const made = { ...toolDraftOf(), name: "pay", url: "https://example.com/pay" };
+  expect(toolCreation("http", made)).not.toHaveProperty("failures");
+  const faults = (failures: string) => readToolDraft("http", { ...draft, failures }).faults.failures;
+  expect(faults("[{")).toStartWith("Invalid JSON");
+  expect(faults('{"status": 409}')).toBe("Expected a list: [ … ].");
+  const refused = [{ param: "failures[0].field", message: "`equals` needs a field." }];
+  expect(blameTool(new ApiError(400, "validation_failed", "", null, refused), draft).faults).toEqual({
+    failures: "`equals` needs a field.",
+  });
+});
+
 test("a new tool is sent with its type and without default values", () => {
   const draft = { ...toolDraftOf(), name: "greet", description: "Greets." };
   expect(toolCreation("client", draft)).toEqual({ type: "client", name: "greet", description: "Greets." });

@@ -202,12 +202,21 @@ function failuresOf(
 function delayOf(headers: Headers, now: number): number | null {
   const delay = retryAfter(headers.get("retry-after"), now);
   if (delay !== null || headers.get("x-ratelimit-remaining") !== "0") return delay;
-  const reset_s = Number(headers.get("x-ratelimit-reset") ?? Number.NaN);
-  // Services name the seconds until then, or the time since 1970.
-  const isTime = reset_s > secondsOfAYear;
-  return Number.isFinite(reset_s) && reset_s >= 0 ? Math.max(0, reset_s * 1000 - (isTime ? now : 0)) : null;
+  const reset = Number(headers.get("x-ratelimit-reset")?.trim() || Number.NaN);
+  const until_ms = fromReset(reset, now);
+  return until_ms >= 0 && until_ms <= day_ms ? until_ms : null;
+}
+
+/** Services name the seconds until then, or the time since 1970 in seconds or ms. */
+function fromReset(reset: number, now: number): number {
+  if (reset <= secondsOfAYear) return reset * 1000;
+  return Math.max(0, (reset > year2000_ms ? reset : reset * 1000) - now);
 }
 const secondsOfAYear = 365 * 24 * 3600;
+// As seconds, this is the year 31969.
+const year2000_ms = Date.UTC(2000);
+// Rate limits are shorter: a longer time is of an unknown unit.
+const day_ms = 24 * 3600 * 1000;
 
 // Bytes of a refusal that are searched for secrets; the rest is not shown.
 const refusalMax_bytes = 65_536;

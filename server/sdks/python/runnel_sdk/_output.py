@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 from typing import Any, Callable, Generic, Mapping, Tuple, TypeVar
 
 from . import types
@@ -35,7 +36,8 @@ def read_schema(schema: Any) -> Tuple[Mapping[str, Any], Callable[[Any], Any]]:
 
     def convert(value: Any) -> Any:
         try:
-            return adapter.validate_python(value)
+            # As JSON, which has texts and lists for what a strict type wants as a date, an enum or a tuple.
+            return adapter.validate_json(json.dumps(value))
         except ValueError as error:  # As pydantic's ValidationError is.
             raise RunnelError(f"The output does not fit the schema: {error}") from error
 

@@ -318,7 +318,8 @@ def _by_pydantic(
     schema = untitled(model.model_json_schema(by_alias=True))
 
     def convert(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        made = model.model_validate(arguments)
+        # As JSON, which has texts and lists for what a strict model wants as a date, an enum or a tuple.
+        made = model.model_validate_json(json.dumps(arguments))
         return {name: getattr(made, own_names[name]) for name in {**arguments, **dict.fromkeys(described_by_default)}}
 
     return schema, convert

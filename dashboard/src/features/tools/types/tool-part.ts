@@ -32,6 +32,8 @@ export interface DraftReader<Field> {
   /** Returns a required text; `missing` is the error if it is empty. */
   required(field: Field, missing: string): string;
   number(field: Field): number | undefined;
+  /** Returns a list in JSON, null for an empty text. */
+  list(field: Field): unknown;
   headers(): Record<string, string>;
 }
 
