@@ -107,7 +107,7 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system that
       );
     await waitUntil(answers);
     expect((await fetch(`${endpoint}/${bucket}`, { method: "PUT" })).status).toBe(200);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     store.kill();
     await store.exited;
@@ -171,5 +171,5 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system that
     expect((await fetch(`${there.address}/v1/me`, { tls: trusted, headers })).status).toBe(200);
     copy.kill("SIGTERM");
     expect(await copy.exited).toBe(0);
-  }, 120_000);
+  }, 180_000);
 });

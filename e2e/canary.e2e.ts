@@ -110,7 +110,7 @@ describe.each(["json", "pretty"])("with a log in the form %s, no secret is found
     await server.kill9(); // After kill -9 the WAL keeps its content.
     for (const path of [...filesIn(server.dataDir), backup]) files.set(path, readFileSync(path));
     log = server.log();
-  }, 60_000);
+  }, 180_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
   test("and every peer received its secrets", () => {

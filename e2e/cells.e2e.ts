@@ -254,5 +254,5 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     await one.serves();
     expect((await status())[1]).toMatchObject({ cell: "two", leader: ofTwo.leader, epoch: ofTwo.epoch });
     expect(await statuses(two, two.keys.test)).toEqual([200]);
-  }, 120_000);
+  }, 180_000);
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await startRunnel();
   runtimes = await startRuntimes(server);
   if (python) client = await installClient(server, python);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   client?.[Symbol.dispose]();
   await runtimes?.[Symbol.asyncDispose]();

@@ -75,7 +75,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(await copying()).toContain(first!); // The spare still has its copy.
     released.resolve();
     await holding;
-  }, 120_000);
+  }, 180_000);
 
   test("a stopping spare takes no new requests, and returns the responses to the forwarded ones", async () => {
     await using cluster = await startCluster({ nodes: 2, lease_s: 20 });
@@ -106,7 +106,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     slow.release();
     expect(await run).toMatchObject({ status: "completed", output: "It is done." });
     expect(await child.exited).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   test("the leader runs commands that carry the master key, and no others", async () => {
     await using cluster = await startCluster({ nodes: 2, lease_s: 20 });

@@ -205,6 +205,6 @@ test("a response cut by a kill is resumed behind the last event, and a waiting o
   expect(said.map(({ delta }) => delta).join("")).toBe(words);
   expect(rest.at(-1)).toMatchObject({ type: "response.completed", response: { id, status: "completed" } });
   expect(await (await ask(`/${id}`)).json()).toEqual(rest.at(-1)!.response);
-}, 120_000);
+}, 180_000);
 
 const eventsOf = (text: string): Json[] => [...text.matchAll(/^data: (.+)$/gm)].map(([, json]) => JSON.parse(json!));

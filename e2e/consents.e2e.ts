@@ -130,5 +130,5 @@ describe.if(startPostgres.orSkipped("the refresh of a grant by two nodes"))("in 
     expect(issuer.spentTwice()).toBe(0);
     expect(await grants(leader.url)).toMatchObject([{ status: "active" }]);
     expect(await call(leader.url)).toMatchObject({ output: { subject: "ada" } });
-  }, 120_000);
+  }, 180_000);
 });

@@ -95,5 +95,5 @@ describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
     expect(await server.exited).toBe(0);
     expect(await image.run(health, settings)).toMatchObject({ code: 1, stderr: expect.stringContaining("No server") });
     rmSync(context.data, { recursive: true });
-  }, 60_000);
+  }, 180_000);
 });

@@ -63,7 +63,7 @@ test("a question about an uploaded workbook is answered with numbers and a chart
   await page.getByRole("textbox", { name: "Message to the agent" }).fill("How are sales by region?");
   await page.getByRole("button", { name: "Send" }).click();
   const run = page.getByRole("article", { name: "Run" });
-  await expect(run.getByRole("status")).toHaveText("Completed", { timeout: 120_000 });
+  await expect(run.getByRole("status")).toHaveText("Completed", { timeout: 240_000 });
   const chart = run.getByRole("img", { name: "sales.png" });
   await expect.poll(() => chart.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(640);
   for (const colorScheme of ["light", "dark"] as const) {

@@ -12,7 +12,7 @@ export type Language = (typeof languages)[number];
 /** Runtime of a program: that of its language, or node instead of Bun for TypeScript. */
 export type Runtime = Language | "node";
 
-const patience_ms = 120_000;
+const patience_ms = 200_000;
 
 /** Joins all blocks of a page in one language into one program; null if there are none. */
 export function programOf(markdown: string, language: Language): string | null {

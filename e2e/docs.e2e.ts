@@ -87,7 +87,7 @@ describe("the documentation's examples", () => {
           if (language === "ts" && node) await expectWell("node", again);
           else if (page.isOnly || isNightly) await expectWell(language, again);
         },
-        240_000,
+        480_000,
       );
 });
 

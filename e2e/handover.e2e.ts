@@ -53,7 +53,7 @@ test("three restarts under load refuse no request, lose no acknowledged run, and
   expect(new Set(load.runs).size).toBe(load.runs.length);
   for (const id of load.runs)
     expect((await server.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: "Done." });
-}, 120_000);
+}, 180_000);
 
 test("a server whose successor does not start keeps serving, and the restart command reports why", async () => {
   const folder = mkdtempSync(join(dirname(executable), "handover-"));

@@ -246,4 +246,4 @@ test("a model that only sees gets the pages of a PDF as images", async () => {
   const sent = JSON.stringify(stub.requests.at(-1)?.messages);
   expect(sent).toContain("Minutes of the harbour committee");
   expect(sent.match(/data:image\/jpeg;base64,/g)).toHaveLength(1);
-}, 120_000);
+}, 180_000);

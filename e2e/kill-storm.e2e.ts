@@ -47,7 +47,7 @@ describe("of faults injected into the sources", () => {
   let mutated: Awaited<ReturnType<typeof compileMutants>>;
   beforeAll(async () => {
     mutated = await compileMutants();
-  }, 120_000);
+  }, 180_000);
   afterAll(() => mutated[Symbol.dispose]());
 
   test.each(some(stormMutants, 3).map((mutant) => [mutant.name, mutant] as const))(
@@ -65,7 +65,7 @@ describe("of faults injected into the sources", () => {
     let postgres: Postgres;
     beforeAll(async () => {
       postgres = await startPostgres({ standby: true });
-    }, 60_000);
+    }, 180_000);
     afterAll(() => postgres[Symbol.asyncDispose]());
 
     test.each(some(clusterMutants, 1).map((mutant, index) => [mutant.name, mutant, `mutant-${index}`] as const))(

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const target = `bun-${process.platform}-${process.arch}` as Bun.Build.CompileTarget;
   program = await compile({ outfile: join(folder, "runnel"), lean: true, target, runtime: process.execPath });
   server = await startRunnel({ program });
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });

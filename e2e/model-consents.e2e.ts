@@ -88,7 +88,7 @@ test("a command beside the server connects a model connection, its runs use it, 
   for (const secret of [...issuer.issued(), oauthClientSecret]) expect(server.log()).not.toContain(secret);
   expect(await server.command("connections", "remove", "gw")).toMatchObject({ code: 0 });
   expect(new Set(issuer.revoked)).toEqual(new Set(issuer.issued()));
-}, 120_000);
+}, 180_000);
 
 test("the browser comes back to the server's own callback if the command names its public URL", async () => {
   await using issuer = await startOAuthServer();
@@ -101,7 +101,7 @@ test("the browser comes back to the server's own callback if the command names i
   };
   expect(await connect(server, decide, "--public-url", server.url)).toMatchObject({ code: 0, stderr: "" });
   expect(await runToEnd(server, await createAgent(server, model))).toMatchObject({ status: "completed" });
-}, 120_000);
+}, 180_000);
 
 test("kill -9 between the token and the call, and while a token is refreshed: the runs go on after the restart", async () => {
   await using issuer = await startOAuthServer();

@@ -148,7 +148,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
   let postgres: Postgres;
   beforeAll(async () => {
     postgres = await startPostgres({ standby: true });
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => await postgres?.[Symbol.asyncDispose]());
 
   test("with runs in progress, waiting runs, files, memory, webhooks and keys; every run ends once", async () => {

@@ -62,7 +62,7 @@ test("the proxies of the environment see no command and nothing of the server", 
   });
   expect(away.code).toBe(1);
   expect(proxy.take()).toEqual([]);
-}, 120_000);
+}, 180_000);
 
 test("the operator's proxy gets the requests to other machines, of commands and of the server, and no others", async () => {
   await using model = startModelServer();

@@ -76,7 +76,7 @@ export async function installClient(server: Runnel, programs: string) {
   };
 }
 
-const patience_ms = 120_000;
+const patience_ms = 170_000;
 
 interface Options {
   cwd: string;

@@ -36,8 +36,8 @@ describe("the recipes, followed in a copy", () => {
     copy = copySources();
     for (const recipe of recipes) follow(copy.folder, recipe);
     writeKinds(copy.folder);
-  }, 60_000);
-  afterAll(() => copy[Symbol.dispose](), 60_000);
+  }, 180_000);
+  afterAll(() => copy[Symbol.dispose](), 180_000);
 
   test.each(["server", "dashboard", "scripts"])(
     "the types of %s fit",

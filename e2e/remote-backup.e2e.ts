@@ -58,7 +58,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
       ),
     );
     expect((await fetch(`${endpoint}/${bucket}`, { method: "PUT" })).status).toBe(200);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     store.kill();
     await store.exited;
@@ -117,7 +117,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     await using copy = await startRunnel({ dataDir: elsewhere, keys: server.keys, environment: masterKeyOf(server) });
     const content = await (await copy.fetch(`/v1/files/${id}/content`)).arrayBuffer();
     expect(Buffer.from(content).equals(bytes)).toBe(true);
-  }, 60_000);
+  }, 180_000);
 
   test("whose restore dies after the download changes nothing, and the next start removes its rest", async () => {
     await using server = await startRunnel();

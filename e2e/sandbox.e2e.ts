@@ -35,5 +35,5 @@ describe.each(users)("the executable's sandbox, as %s", (_, become, each) => {
       queue.run("", never, () => performWithRestart(start, () => programTask(program), never));
     const programs = hostileJavaScript.filter((_, at) => at % each === 0);
     expect(await hostileFaults(programs, run)).toEqual([]);
-  }, 120_000);
+  }, 180_000);
 });

@@ -149,7 +149,7 @@ test("among five thousand entries each owner finds exactly the nearest of their 
   await server.stop();
   await server.restart();
   await expectAll(gone);
-}, 120_000);
+}, 180_000);
 
 test("an entry is found as soon as it is acknowledged, and not after its expiry", async () => {
   await using vectors = startEmbeddingServer();

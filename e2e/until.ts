@@ -1,5 +1,5 @@
 // Bounds only a hang: slightly less than a test's timeout, so that the message names what it waited for.
-export const patience_ms = 55_000;
+export const patience_ms = 150_000;
 
 /** Polls until the condition holds. On timeout throws an error that quotes it. */
 export async function waitUntil(holds: () => boolean | Promise<boolean>): Promise<void> {
