@@ -343,11 +343,19 @@ export function createAccessTokens(options: AccessTokenOptions) {
   /** Ends an authorization with what the user's browser brought back. `browser` is its cookie; null if it has none. */
   async function complete(query: URLSearchParams, browser: string | null): Promise<CallbackOutcome> {
     const state = query.get("state") ?? "";
+    const pending = authorizations.find(state);
+    if (!pending) return stale;
+    // The code stays good for the process that serves next.
+    if (departures.isDeparting(pending.project_id)) return stopping;
+    return departures.during(pending.project_id, redeem(query, state, browser));
+  }
+
+  async function redeem(query: URLSearchParams, state: string, browser: string | null): Promise<CallbackOutcome> {
     // Taken before the exchange: a code that came twice, or in two windows at once, is used once.
     const attempt = browser === null ? null : await db.write(() => authorizations.take(state, browser));
     // Without its cookie it is the browser of another person: the request stays for the one that it is of.
     if (!attempt) return authorizations.find(state) ? otherBrowser : stale;
-    const outcome = await departures.during(attempt.project_id, exchange(attempt, query, state));
+    const outcome = await exchange(attempt, query, state);
     if (!outcome.granted) await db.write(() => authorizations.end(state));
     return outcome;
   }
@@ -462,7 +470,7 @@ const noClient: AccessToken = {
 const departing: AccessToken = {
   status: "failed",
   code: "oauth_issuer_unreachable",
-  message: "The project is being moved to another cell.",
+  message: "The server stops, or the project is being moved to another cell.",
   retryable: true,
 };
 
@@ -493,6 +501,14 @@ const stale: CallbackOutcome = {
   granted: false,
   code: "state_invalid",
   message: "This link was used already, or is more than ten minutes old.",
+  clientName: null,
+  returnUrl: null,
+};
+
+const stopping: CallbackOutcome = {
+  granted: false,
+  code: "shutting_down",
+  message: "The server restarts, or moves the project.",
   clientName: null,
   returnUrl: null,
 };
