@@ -5,7 +5,6 @@ import { invalid } from "../../http/errors.ts";
 import { losesGrants } from "../../http/oauth-client-faults.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import { randomToken } from "../../lib/random-token.ts";
-import { hostOf } from "../../runtime/oauth/fetch-json.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
@@ -71,8 +70,11 @@ export interface AccessTokens {
   ): Promise<ConsentRequest>;
   /** Returns what a request is for; null if it is over. */
   requested(state: string): RequestedConsent | null;
-  /** Returns a client as its users see it: its name, and the host where they consent. Null: it was deleted. */
-  shown(scope: Scope, oauthClientId: string): { name: string; host: string } | null;
+  /**
+   * Returns a client as its users see it: its name, and the host where they consent, for which its issuer may be asked.
+   * Null: it was deleted. Throws if the issuer does not tell.
+   */
+  shown(scope: Scope, oauthClientId: string): Promise<{ name: string; host: string } | null>;
   /**
    * Binds a request to the browser with this cookie, and returns the address of the authorization server; null if the
    * request is over. The callback stores the grant and then calls every listener of `onGranted`.
@@ -323,11 +325,11 @@ export function createAccessTokens(options: AccessTokenOptions) {
     return { scope: { project_id, environment }, oauthClientId: oauth_client_id, userId: user_id };
   }
 
-  function shown(scope: Scope, id: string): { name: string; host: string } | null {
+  async function shown(scope: Scope, id: string): Promise<{ name: string; host: string } | null> {
     const client = clients.row(scope, id);
     if (!client) return null;
-    const { issuer, authorization_endpoint } = definitionOf(client);
-    return { name: client.name, host: hostOf(authorization_endpoint ?? issuer ?? "") };
+    const host = await requests.consentHost(scope.environment, clients.issuerClient(client)).catch(throwAppError);
+    return { name: client.name, host };
   }
 
   async function send(state: string, browser: string): Promise<string | null> {

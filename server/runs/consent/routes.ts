@@ -39,7 +39,7 @@ export function consentRoutes({ consents, http: { limiter, clientOf }, projects,
 
   async function show(token: string, request: Request): Promise<Response> {
     const asked = open(token, request);
-    const { name, host } = consents.shown(asked) ?? throwNotFound();
+    const { name, host } = (await consents.shown(asked)) ?? throwNotFound();
     const browser = browsers.read(request) ?? browsers.create();
     const project = projects.store.byId(asked.project_id).name;
     return consentPage({ name, host, project, userId: asked.userId }, browsers.header(browser));
