@@ -5,6 +5,7 @@ import { invalid } from "../../http/errors.ts";
 import { losesGrants } from "../../http/oauth-client-faults.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import { randomToken } from "../../lib/random-token.ts";
+import { type CallbackOutcome, otherBrowser, stale, stopping } from "../../runtime/oauth/callback-outcome.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
@@ -84,11 +85,6 @@ export interface AccessTokens {
   /** Calls back when a user came back from the authorization server without consenting. */
   onDenied(listener: (denial: DeniedGrant) => void): void;
 }
-
-/** Outcome of a callback. */
-export type CallbackOutcome =
-  | { granted: true; clientName: string; returnUrl: string | null }
-  | { granted: false; code: string; message: string; clientName: string | null; returnUrl: string | null };
 
 interface AccessTokenOptions {
   db: Db;
@@ -498,30 +494,6 @@ const refusedScopes = ({ name }: ClientRow, missing: readonly string[]): AccessT
 });
 
 const changed = { code: "client_changed", message: "The connection was changed meanwhile." };
-
-const stale: CallbackOutcome = {
-  granted: false,
-  code: "state_invalid",
-  message: "This link was used already, or is more than ten minutes old.",
-  clientName: null,
-  returnUrl: null,
-};
-
-const stopping: CallbackOutcome = {
-  granted: false,
-  code: "shutting_down",
-  message: "The server restarts, or moves the project.",
-  clientName: null,
-  returnUrl: null,
-};
-
-const otherBrowser: CallbackOutcome = {
-  granted: false,
-  code: "browser_unknown",
-  message: "A consent is completed in the browser in which it began.",
-  clientName: null,
-  returnUrl: null,
-};
 
 function throwAppError(error: unknown): never {
   throw error instanceof OAuthFailure ? toAppError(error) : error;

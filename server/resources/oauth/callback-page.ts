@@ -1,5 +1,5 @@
 import { personPage, personPageHeaders } from "../../http/person-page.ts";
-import type { CallbackOutcome } from "./access-tokens.ts";
+import type { CallbackOutcome } from "../../runtime/oauth/callback-outcome.ts";
 
 /** Returns what a user sees who comes back from an authorization server, or sends them on. */
 export function callbackResponse(outcome: CallbackOutcome): Response {

@@ -87,9 +87,8 @@ export function createOAuthModule({ base, projects, connections, naming }: Needs
     },
     /** The public address of the callback, which needs no key. */
     plugin: oauthCallbackRoute({
-      // The states of connections are of operators who signed in; those of users are tied to their browsers.
       complete: async (query, browser) =>
-        (await connections.consents.complete(query)) ?? (await tokens.complete(query, browser)),
+        (await connections.consents.complete(query, browser)) ?? (await tokens.complete(query, browser)),
       browsers,
       log,
     }),
