@@ -51,6 +51,11 @@ async function shoot(page: Page, name: string): Promise<void> {
 async function decide(page: Page, decision: "Allow" | "Refuse"): Promise<void> {
   const link = page.getByRole("dialog").getByRole("link", { name: "Open link" });
   const [other] = await Promise.all([page.waitForEvent("popup"), link.click()]);
+  await expect(other.getByRole("heading", { level: 1 })).toHaveText("Connect team?");
+  await expect(other.getByText("Runs of all projects will use your account")).toBeVisible();
+  await expectAccessible(other, "page of a model connection");
+  await expectToFit(other, "page of a model connection");
+  await other.getByRole("button", { name: `Continue to ${new URL(issuer.url).host}` }).click();
   await other.getByRole("link", { name: decision }).click();
   await expect(other.getByRole("heading", { level: 1 })).toContainText("connected");
   await other.close();

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createConsentBrowser } from "../server/testing/consent-browser.ts";
 import {
   type OAuthServer,
   oauthClientId,
@@ -90,14 +91,20 @@ test("a command beside the server connects a model connection, its runs use it, 
   expect(new Set(issuer.revoked)).toEqual(new Set(issuer.issued()));
 }, 180_000);
 
-test("the browser comes back to the server's own callback if the command names its public URL", async () => {
+test("a command that names the public URL prints a page of the server, and the browser that presses its button comes back there", async () => {
   await using issuer = await startOAuthServer();
   await using gateway = startTokenGateway(issuer);
   await using server = await startRunnel({ environment });
   await addConnection(server, issuer, gateway.url);
+  const newBrowser = () => createConsentBrowser((path, init) => server.fetch(path, { key: null, ...init }));
   const decide = async (url: string) => {
-    expect(new URL(url).searchParams.get("redirect_uri")).toBe(`${server.url}/oauth/callback`);
-    expect(await server.fetch(issuer.consent(url, "ada"), { key: null })).toMatchObject({ status: 200 });
+    expect(url).toStartWith(`${server.url}/oauth/consent/`);
+    const browser = newBrowser();
+    const address = await browser.open(url);
+    expect(new URL(address).searchParams.get("redirect_uri")).toBe(`${server.url}/oauth/callback`);
+    const back = issuer.consent(address, "ada");
+    expect(await newBrowser().visit(back)).toMatchObject({ status: 400 });
+    expect(await browser.visit(back)).toMatchObject({ status: 200 });
   };
   expect(await connect(server, decide, "--public-url", server.url)).toMatchObject({ code: 0, stderr: "" });
   expect(await runToEnd(server, await createAgent(server, model))).toMatchObject({ status: "completed" });

@@ -68,6 +68,7 @@ import elicitations from "./0069_elicitations.sql" with { type: "text" };
 import connectionAuth from "./0072_connection_auth.sql" with { type: "text" };
 import consentBrowsers from "./0073_consent_browsers.sql" with { type: "text" };
 import connectionGrants from "./0074_connection_grants.sql" with { type: "text" };
+import connectionConsentBrowsers from "./0075_connection_consent_browsers.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -141,4 +142,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0072_connection_auth", sql: connectionAuth },
   { name: "0073_consent_browsers", sql: consentBrowsers },
   { name: "0074_connection_grants", sql: connectionGrants },
+  { name: "0075_connection_consent_browsers", sql: connectionConsentBrowsers },
 ];

@@ -213,8 +213,8 @@ export function connectionRoutes({
     .post(
       "/connections/:name/authorize",
       async ({ params: { name }, visitor }) => {
-        const { url, expires_at_ms } = await consents.authorize(name, `${publicUrl()}/oauth/callback`, visitor.actor);
-        return { url, expires_at: timestamp(expires_at_ms) };
+        const { state, expires_at_ms } = await consents.authorize(name, `${publicUrl()}/oauth/callback`, visitor.actor);
+        return { url: `${publicUrl()}/oauth/consent/${state}`, expires_at: timestamp(expires_at_ms) };
       },
       { role: "owner", ...nameParams, ...withDeclaration({ returns: ConnectionConsent }) },
     )

@@ -1,4 +1,6 @@
+import { throwNotFound } from "../../domain/not-found.ts";
 import { timestamp } from "../../domain/time.ts";
+import { randomToken } from "../../lib/random-token.ts";
 import { callbackResponse } from "../../resources/oauth/callback-page.ts";
 import { cliActor } from "./actor.ts";
 import { commandTarget } from "./command-target.ts";
@@ -29,7 +31,11 @@ export async function connect(name: string, { dataDir, json, publicUrl, port }: 
     const listener = publicUrl === undefined ? listen(portOf(port), consents.complete) : null;
     try {
       const base = listener?.url ?? originOf(publicUrl ?? "");
-      const { url, state, expires_at_ms } = await consents.authorize(name, base + callbackPath, cliActor());
+      const { state, expires_at_ms } = await consents.authorize(name, base + callbackPath, cliActor());
+      // The way back to this machine needs no page and no cookie: the request is tied to this process, which listens.
+      const url = listener
+        ? ((await consents.send(state, listener.browser)) ?? throwNotFound())
+        : `${base}/oauth/consent/${state}`;
       const shown = { object: "connection_consent", url, expires_at: timestamp(expires_at_ms) };
       print(json, shown, () => `Open this address, and consent:\n\n  ${url}\n\nWaiting until ${shown.expires_at}.`);
       let outcome = consents.outcomeOf(state);
@@ -54,12 +60,13 @@ type Complete = ReturnType<
 >;
 
 /** Listens on loopback for the browser that comes back. */
-function listen(port: number, complete: (query: URLSearchParams) => Complete) {
+function listen(port: number, complete: (query: URLSearchParams, browser: string) => Complete) {
+  const browser = randomToken();
   const pending = new Set<Promise<Response>>();
   const server = serveLoopback(port, (request) => {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname !== callbackPath || request.method !== "GET") return new Response(null, { status: 404 });
-    const answer = complete(searchParams).then((outcome) =>
+    const answer = complete(searchParams, browser).then((outcome) =>
       outcome ? callbackResponse(outcome) : new Response(null, { status: 404 }),
     );
     pending.add(answer);
@@ -67,6 +74,8 @@ function listen(port: number, complete: (query: URLSearchParams) => Complete) {
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
+    /** Takes the place of a browser's cookie. */
+    browser,
     /** Resolves once the browser has its page. */
     answered: () => Promise.allSettled(pending),
     stop: () => server.stop(),

@@ -30,6 +30,7 @@ test.each([
   ["a consent of one server", at("/oauth/callback?code=a&state=b"), { name: null, people: false }],
   ["a link of a run", at("/oauth/consent/run_1.oac_1.mac.proj_1a"), { name: "proj_1a", people: false }],
   ["a link of a program", at("/oauth/consent/b-c_d.proj_1a"), { name: "proj_1a", people: false }],
+  ["a link of an operator", at("/oauth/consent/connection.b-c_d"), { name: null, people: false }],
   ["a link of one server", at("/oauth/consent/run_1.oac_1.mac"), { name: null, people: false }],
   ["a callback of before", at("/callbacks/run_1.call_1.mac"), { name: null, people: false }],
   ["a visitor of a chat page", at("/chat/agt_1/token"), { name: "agt_1", people: false }],

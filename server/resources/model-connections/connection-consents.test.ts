@@ -3,6 +3,7 @@ import { createEgress } from "../../lib/egress.ts";
 import { silentLog } from "../../lib/log.ts";
 import { createSeal } from "../../lib/seal.ts";
 import { createAudit } from "../../storage/db/audit.ts";
+import { browserAt, createConsentBrowser } from "../../testing/consent-browser.ts";
 import { visitorOf } from "../../testing/console-visitor.ts";
 import { oauthClientId, oauthClientSecret, startOAuthServer } from "../../testing/oauth-server.ts";
 import { testApp } from "../../testing/test-app.ts";
@@ -35,8 +36,14 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
   const client = await server.client();
   const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model });
   const run = async () => (await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hi" })).body;
-  const begin = async (): Promise<string> => (await owner.send("POST", "/connections/gw/authorize", {})).body.url;
-  const comeBack = (path: string) => server.send("GET", path);
+  const browser = browserAt(server);
+  const link = async (): Promise<string> => (await owner.send("POST", "/connections/gw/authorize", {})).body.url;
+  /** Presses the button of the link's page, and returns where it leads. */
+  const begin = async (): Promise<string> => browser.open(await link());
+  const comeBack = async (path: string) => {
+    const page = await browser.visit(path);
+    return { status: page.status, body: await page.text() };
+  };
   const connect = async () => await comeBack(issuer.consent(await begin(), "ada"));
   const consent = async () => (await owner.send("GET", "/connections")).body.data[0].consent;
   const pass = (seconds: number) => {
@@ -58,7 +65,7 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
       now,
     });
   if (isConnected) expect((await connect()).status).toBe(200);
-  const tools = { begin, comeBack, connect, consent, pass, refreshes, token, elsewhere, run };
+  const tools = { link, begin, comeBack, connect, consent, pass, refreshes, token, elsewhere, run };
   return { stack, issuer, gateway, server, owner, client, code, ...tools };
 }
 
@@ -206,6 +213,94 @@ test("a state works once, for ten minutes, and for no other connection's client"
   expect(await consent()).toMatchObject({ status: "missing" });
   expect((await comeBack(former)).status).toBe(400);
   expect(await consent()).toMatchObject({ status: "missing" });
+});
+
+test("a link's page says what is connected for whom, and begins nothing until its button", async () => {
+  const { stack, issuer, link, comeBack, consent } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const url = await link();
+  expect(url).toStartWith("https://localhost/oauth/consent/connection.");
+  const { host } = new URL(issuer.url);
+  const page = await comeBack(new URL(url).pathname);
+  expect(page.status).toBe(200);
+  expect(page.body).toContain("Connect gw?");
+  expect(page.body).toContain(`Runs of all projects will use your account at ${host} through the model connection gw.`);
+  expect(page.body).toContain(`Continue to ${host}<`);
+  expect(page.body).not.toContain("connection.");
+  // A way back that skips the button brings no cookie to which the request is tied.
+  const state = url.split("/").at(-1)!;
+  const answer = new URLSearchParams({ code: "c", state, iss: issuer.url });
+  expect((await comeBack(`/oauth/callback?${answer}`)).status).toBe(400);
+  expect([issuer.requests("authorization_code"), await consent()]).toMatchObject([0, { status: "missing" }]);
+});
+
+test("an address of the issuer that an owner sends on connects no other person's account", async () => {
+  const { stack, issuer, server, link, begin, comeBack, consent } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const another = () =>
+    createConsentBrowser((path, init) => server.app.handle(new Request(`http://localhost${path}`, init)));
+  const [ada, stranger] = [another(), another()];
+  const back = issuer.consent(await begin(), "ada");
+  // Also after Ada was at a page of her own.
+  await ada.open(await link());
+  for (const guest of [ada, stranger]) {
+    const page = await guest.visit(back);
+    expect([page.status, await page.text()]).toEqual([
+      400,
+      expect.stringContaining("Open the link again in this browser"),
+    ]);
+  }
+  const denied = new URLSearchParams({ error: "access_denied", iss: issuer.url });
+  denied.set("state", new URLSearchParams(back.split("?")[1]).get("state")!);
+  expect((await ada.visit(`/oauth/callback?${denied}`)).status).toBe(400);
+  expect([issuer.requests("authorization_code"), await consent()]).toMatchObject([0, { status: "missing" }]);
+  // It stays for the browser in which it began.
+  expect((await comeBack(back)).status).toBe(200);
+  expect(await consent()).toMatchObject({ status: "active" });
+});
+
+test("a consent counts in the browser in which the button was pressed last", async () => {
+  const { stack, issuer, server, link, consent } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const another = () =>
+    createConsentBrowser((path, init) => server.app.handle(new Request(`http://localhost${path}`, init)));
+  const [first, second] = [another(), another()];
+  const url = await link();
+  const back = issuer.consent(await first.open(url), "ada");
+  const later = issuer.consent(await second.open(url), "ada");
+  expect((await first.visit(back)).status).toBe(400);
+  expect((await second.visit(later)).status).toBe(200);
+  expect(await consent()).toMatchObject({ status: "active" });
+});
+
+test("a form of another site, and a browser without cookies, begin no consent", async () => {
+  const { stack, server, link } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const path = new URL(await link()).pathname;
+  const shown = await server.send("GET", path);
+  const cookie = shown.headers.get("set-cookie")!.split(";")[0]!;
+  const foreign: Record<string, string>[] = [{}, { cookie, "sec-fetch-site": "cross-site" }];
+  for (const headers of foreign) {
+    const page = await server.send("POST", path, undefined, headers);
+    expect([page.status, page.body]).toEqual([400, expect.stringContaining("Open the link again")]);
+  }
+  expect((await server.send("POST", path, undefined, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(303);
+});
+
+test("a link is not valid once it was used, its time is up, or its connection has another client", async () => {
+  const { stack, issuer, owner, code, link, begin, comeBack, pass } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const url = await link();
+  const page = async (of: string) => (await comeBack(new URL(of).pathname)).status;
+  expect([await page(url), await page(`${url}x`)]).toEqual([200, 404]);
+  pass(601);
+  expect(await page(url)).toBe(404);
+  const address = await begin();
+  expect((await comeBack(issuer.consent(address, "ada"))).status).toBe(200);
+  expect(await page(`https://localhost/oauth/consent/${new URL(address).searchParams.get("state")}`)).toBe(404);
+  const changed = await link();
+  await owner.send("PATCH", "/connections/gw", { auth: { ...code, client_id: "other", client_secret: "x" } });
+  expect(await page(changed)).toBe(404);
 });
 
 test("a refused consent is shown as such, and leaves the former one as it is", async () => {

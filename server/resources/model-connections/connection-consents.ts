@@ -3,6 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { losesGrants } from "../../http/oauth-client-faults.ts";
 import type { Log } from "../../lib/log.ts";
 import { randomToken } from "../../lib/random-token.ts";
+import { type CallbackOutcome, otherBrowser, stale } from "../../runtime/oauth/callback-outcome.ts";
 import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
@@ -17,7 +18,7 @@ interface ConsentOptions {
   db: Db;
   audit: Audit;
   grants: ConnectionGrants;
-  requests: Pick<IssuerRequests, "authorizationUrl" | "exchange" | "refresh">;
+  requests: Pick<IssuerRequests, "authorizationUrl" | "consentHost" | "exchange" | "refresh">;
   /** Returns the client of a stored connection with an authorization code; null if there is none. */
   clientOf(connection: string): IssuerClient | null;
   /** False in the cells of a cluster that have copies of the connections: the first cell refreshes their tokens. */
@@ -27,20 +28,15 @@ interface ConsentOptions {
   onRevoked(): void;
 }
 
-/** Where an operator has to go to consent. `state` names this consent. */
-interface ConsentAddress {
-  url: string;
+/** A stored request for a consent. Its state is secret: who has it can consent. */
+interface ConsentRequest {
   state: string;
   expires_at_ms: number;
 }
 
-/** Outcome of a callback. */
-type ConsentOutcome =
-  | { granted: true; clientName: string; returnUrl: null }
-  | { granted: false; code: string; message: string; clientName: string | null; returnUrl: null };
-
 /** States of connections; others are those of the OAuth clients of projects. */
 const statePrefix = "connection.";
+const isState = (text: string): boolean => text.startsWith(statePrefix) && text.length <= 200;
 /** A token is replaced before its end, because a request that carries it takes a while, and clocks differ. */
 const early_ms = 60_000;
 /** The first cell refreshes earlier, because the copies of the other cells follow it. */
@@ -201,8 +197,11 @@ export function createConnectionConsents(options: ConsentOptions) {
      */
     get,
 
-    /** Returns the address at which an operator consents. Throws `resource_not_found` without such a connection. */
-    async authorize(connection: string, redirect_uri: string, actor: Actor): Promise<ConsentAddress> {
+    /**
+     * Stores a request for an operator's consent. Throws `resource_not_found` without such a connection, and if the
+     * operator could not be sent to the authorization server.
+     */
+    async authorize(connection: string, redirect_uri: string, actor: Actor): Promise<ConsentRequest> {
       const client = clientOf(connection);
       if (!client)
         throw new AppError(
@@ -213,22 +212,47 @@ export function createConnectionConsents(options: ConsentOptions) {
       const state = statePrefix + randomToken();
       const { client_secret: _, grant: __, ...definition } = client;
       const attempt = { verifier: randomToken(), redirect_uri, scopes: client.scopes, definition, actor };
-      const url = await requests.authorizationUrl("live", client, { ...attempt, state }).catch((error) => {
-        throw error instanceof OAuthFailure ? toAppError(error) : error;
-      });
+      // The address is created again when the operator goes there. What is wrong with it is said now.
+      await requests.authorizationUrl("live", client, { ...attempt, state }).catch(throwAppError);
       const expires_at_ms = await db.write(() => grants.addConsent(state, connection, attempt));
-      return { url, state, expires_at_ms };
+      return { state, expires_at_ms };
     },
 
-    /** Ends a consent with what the browser brought back; null if the state is none of a connection. */
-    async complete(query: URLSearchParams): Promise<ConsentOutcome | null> {
+    /** True for texts that may be the state of a connection's consent, and are none of a project's. */
+    isState,
+
+    /** Returns what a request is for, and the host where the operator consents; null if it is over. */
+    async shown(state: string): Promise<{ connection: string; host: string } | null> {
+      const attempt = grants.findConsent(state);
+      const client = attempt && clientOf(attempt.connection);
+      if (!client || losesGrants(attempt.definition, client, true)) return null;
+      return { connection: attempt.connection, host: await requests.consentHost("live", client).catch(throwAppError) };
+    },
+
+    /**
+     * Binds a request to the browser with this cookie, and returns the address of the authorization server; null if the
+     * request is over.
+     */
+    async send(state: string, browser: string): Promise<string | null> {
+      const attempt = await db.write(() => grants.bindConsent(state, browser));
+      const client = attempt && clientOf(attempt.connection);
+      if (!client || losesGrants(attempt.definition, client, true)) return null;
+      return await requests.authorizationUrl("live", client, { ...attempt, state }).catch(throwAppError);
+    },
+
+    /**
+     * Ends a consent with what the browser brought back; null if the state is none of a connection. `browser` is its
+     * cookie; null if it has none.
+     */
+    async complete(query: URLSearchParams, browser: string | null): Promise<CallbackOutcome | null> {
       const state = query.get("state") ?? "";
-      if (!state.startsWith(statePrefix) || state.length > 200) return null;
+      if (!isState(state)) return null;
       // Taken before the exchange: a code that came twice, or in two windows at once, is used once.
-      const attempt = await db.write(() => grants.takeConsent(state));
-      if (!attempt) return stale;
+      const attempt = browser === null ? null : await db.write(() => grants.takeConsent(state, browser));
+      // Without its cookie it is the browser of another person: the request stays for the one that it is of.
+      if (!attempt) return grants.findConsent(state) ? otherBrowser : stale;
       const { connection, actor, definition } = attempt;
-      const fail = async (code: string, message: string): Promise<ConsentOutcome> => {
+      const fail = async (code: string, message: string): Promise<CallbackOutcome> => {
         await db.write(() => grants.endConsent(state, { code, message }));
         return { granted: false, code, message, clientName: connection, returnUrl: null };
       };
@@ -288,16 +312,12 @@ const changed = {
   retryable: false,
 };
 
-const stale: ConsentOutcome = {
-  granted: false,
-  code: "state_invalid",
-  message: "This link was used already, or is more than ten minutes old.",
-  clientName: null,
-  returnUrl: null,
-};
-
 const howTo = (connection: string): string =>
   `An owner connects it in the settings of the dashboard, or with: runnel connections connect ${connection}`;
+
+function throwAppError(error: unknown): never {
+  throw error instanceof OAuthFailure ? toAppError(error) : error;
+}
 
 /** Turns a failure into the answer to a request. */
 const toAppError = ({ code, message, retryable }: OAuthFailure): AppError =>

@@ -1,4 +1,4 @@
-import { and, eq, lte, ne } from "drizzle-orm";
+import { and, eq, gt, lte, ne } from "drizzle-orm";
 import type { CodedError } from "../../domain/errors.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import { randomToken } from "../../lib/random-token.ts";
@@ -26,6 +26,9 @@ interface StoredTokens {
   lifetime_seconds: number | null;
 }
 
+/** A consent under way. */
+type OpenConsent = StoredConsent & { connection: string };
+
 /** Encrypted part of a consent under way. */
 interface StoredConsent extends StoredAttempt {
   /** Who asked for it. */
@@ -50,11 +53,19 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
   );
   const isOf = ({ connection, sealed }: ConnectionGrant) =>
     and(eq(grants.connection, connection), eq(grants.sealed, sealed));
+  const isOpen = (state: string) =>
+    and(eq(consents.state_hash, hashOf(state)), ne(consents.sealed, ""), gt(consents.expires_at_ms, now()));
   const sealTokens = (connection: string, tokens: StoredTokens): string =>
     seal.seal(JSON.stringify(tokens), grantContext(connection));
 
   const tokensOf = ({ connection, sealed }: ConnectionGrant): StoredTokens | null =>
     sealed === "" ? null : JSON.parse(seal.open(sealed, grantContext(connection)));
+
+  function consentOf(row: typeof consents.$inferSelect | undefined): OpenConsent | null {
+    if (!row) return null;
+    const attempt: StoredConsent = JSON.parse(seal.open(row.sealed, consentContext(row.state_hash)));
+    return { ...attempt, connection: row.connection };
+  }
 
   /** Queues the revocation of tokens; `client` is the one that got them. */
   function revokeLater(client: IssuerClient, tokens: Pick<StoredTokens, "access_token" | "refresh_token">): void {
@@ -172,14 +183,25 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
       orm.insert(consents).values({ state_hash, connection, sealed, is_done: false, error: null, expires_at_ms }).run();
       return expires_at_ms;
     },
-    /** Takes the consent of a state, which works once; null if there is none, or its time is up. */
-    takeConsent(state: string): (StoredConsent & { connection: string }) | null {
-      const state_hash = hashOf(state);
-      const row = orm.select().from(consents).where(eq(consents.state_hash, state_hash)).get();
-      if (!row || row.sealed === "" || row.expires_at_ms <= now()) return null;
-      orm.update(consents).set({ sealed: "" }).where(eq(consents.state_hash, state_hash)).run();
-      const attempt: StoredConsent = JSON.parse(seal.open(row.sealed, consentContext(state_hash)));
-      return { ...attempt, connection: row.connection };
+    /** Returns the consent of a state; null if there is none, it was taken, or its time is up. */
+    findConsent: (state: string): OpenConsent | null =>
+      consentOf(orm.select().from(consents).where(isOpen(state)).get()),
+    /** Binds a consent to the browser with this cookie, instead of an earlier one; null as for `findConsent`. */
+    bindConsent: (state: string, browser: string): OpenConsent | null =>
+      consentOf(
+        orm
+          .update(consents)
+          .set({ browser_hash: hashOf(browser) })
+          .where(isOpen(state))
+          .returning()
+          .get(),
+      ),
+    /** Takes the consent of a state, which works once and only with the cookie of its browser; else null. */
+    takeConsent(state: string, browser: string): OpenConsent | null {
+      const isBound = and(isOpen(state), eq(consents.browser_hash, hashOf(browser)));
+      const attempt = consentOf(orm.select().from(consents).where(isBound).get());
+      if (attempt) orm.update(consents).set({ sealed: "" }).where(isBound).run();
+      return attempt;
     },
     /** Notes how a consent ended, for the command that waits for it. */
     endConsent(state: string, error: CodedError | null): void {
@@ -248,7 +270,7 @@ const storedOf = (tokens: TokenSet, before: StoredTokens | null): StoredTokens =
 });
 
 const expiryOf = (seconds: number | null, at: number): number | null => (seconds === null ? null : at + seconds * 1000);
-const hashOf = (state: string): Uint8Array => new Bun.CryptoHasher("sha256").update(state).digest();
+const hashOf = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();
 const grantContext = (connection: string): string => `model_connection_grant:${connection}`;
 const consentContext = (hash: Uint8Array): string => `model_connection_consent:${hash.toHex()}`;
 const revocationContext = (id: string): string => `model_connection_revocation:${id}`;

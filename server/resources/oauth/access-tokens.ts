@@ -5,7 +5,7 @@ import { invalid } from "../../http/errors.ts";
 import { losesGrants } from "../../http/oauth-client-faults.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import { randomToken } from "../../lib/random-token.ts";
-import { hostOf } from "../../runtime/oauth/fetch-json.ts";
+import { type CallbackOutcome, otherBrowser, stale, stopping } from "../../runtime/oauth/callback-outcome.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
@@ -71,8 +71,11 @@ export interface AccessTokens {
   ): Promise<ConsentRequest>;
   /** Returns what a request is for; null if it is over. */
   requested(state: string): RequestedConsent | null;
-  /** Returns a client as its users see it: its name, and the host where they consent. Null: it was deleted. */
-  shown(scope: Scope, oauthClientId: string): { name: string; host: string } | null;
+  /**
+   * Returns a client as its users see it: its name, and the host where they consent, for which its issuer may be asked.
+   * Null: it was deleted. Throws if the issuer does not tell.
+   */
+  shown(scope: Scope, oauthClientId: string): Promise<{ name: string; host: string } | null>;
   /**
    * Binds a request to the browser with this cookie, and returns the address of the authorization server; null if the
    * request is over. The callback stores the grant and then calls every listener of `onGranted`.
@@ -82,11 +85,6 @@ export interface AccessTokens {
   /** Calls back when a user came back from the authorization server without consenting. */
   onDenied(listener: (denial: DeniedGrant) => void): void;
 }
-
-/** Outcome of a callback. */
-export type CallbackOutcome =
-  | { granted: true; clientName: string; returnUrl: string | null }
-  | { granted: false; code: string; message: string; clientName: string | null; returnUrl: string | null };
 
 interface AccessTokenOptions {
   db: Db;
@@ -323,11 +321,11 @@ export function createAccessTokens(options: AccessTokenOptions) {
     return { scope: { project_id, environment }, oauthClientId: oauth_client_id, userId: user_id };
   }
 
-  function shown(scope: Scope, id: string): { name: string; host: string } | null {
+  async function shown(scope: Scope, id: string): Promise<{ name: string; host: string } | null> {
     const client = clients.row(scope, id);
     if (!client) return null;
-    const { issuer, authorization_endpoint } = definitionOf(client);
-    return { name: client.name, host: hostOf(authorization_endpoint ?? issuer ?? "") };
+    const host = await requests.consentHost(scope.environment, clients.issuerClient(client)).catch(throwAppError);
+    return { name: client.name, host };
   }
 
   async function send(state: string, browser: string): Promise<string | null> {
@@ -343,11 +341,19 @@ export function createAccessTokens(options: AccessTokenOptions) {
   /** Ends an authorization with what the user's browser brought back. `browser` is its cookie; null if it has none. */
   async function complete(query: URLSearchParams, browser: string | null): Promise<CallbackOutcome> {
     const state = query.get("state") ?? "";
+    const pending = authorizations.find(state);
+    if (!pending) return stale;
+    // The code stays good for the process that serves next.
+    if (departures.isDeparting(pending.project_id)) return stopping;
+    return departures.during(pending.project_id, redeem(query, state, browser));
+  }
+
+  async function redeem(query: URLSearchParams, state: string, browser: string | null): Promise<CallbackOutcome> {
     // Taken before the exchange: a code that came twice, or in two windows at once, is used once.
     const attempt = browser === null ? null : await db.write(() => authorizations.take(state, browser));
     // Without its cookie it is the browser of another person: the request stays for the one that it is of.
     if (!attempt) return authorizations.find(state) ? otherBrowser : stale;
-    const outcome = await departures.during(attempt.project_id, exchange(attempt, query, state));
+    const outcome = await exchange(attempt, query, state);
     if (!outcome.granted) await db.write(() => authorizations.end(state));
     return outcome;
   }
@@ -462,7 +468,7 @@ const noClient: AccessToken = {
 const departing: AccessToken = {
   status: "failed",
   code: "oauth_issuer_unreachable",
-  message: "The project is being moved to another cell.",
+  message: "The server stops, or the project is being moved to another cell.",
   retryable: true,
 };
 
@@ -488,22 +494,6 @@ const refusedScopes = ({ name }: ClientRow, missing: readonly string[]): AccessT
 });
 
 const changed = { code: "client_changed", message: "The connection was changed meanwhile." };
-
-const stale: CallbackOutcome = {
-  granted: false,
-  code: "state_invalid",
-  message: "This link was used already, or is more than ten minutes old.",
-  clientName: null,
-  returnUrl: null,
-};
-
-const otherBrowser: CallbackOutcome = {
-  granted: false,
-  code: "browser_unknown",
-  message: "A consent is completed in the browser in which it began.",
-  clientName: null,
-  returnUrl: null,
-};
 
 function throwAppError(error: unknown): never {
   throw error instanceof OAuthFailure ? toAppError(error) : error;

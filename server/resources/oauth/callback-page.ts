@@ -1,5 +1,5 @@
 import { personPage, personPageHeaders } from "../../http/person-page.ts";
-import type { CallbackOutcome } from "./access-tokens.ts";
+import type { CallbackOutcome } from "../../runtime/oauth/callback-outcome.ts";
 
 /** Returns what a user sees who comes back from an authorization server, or sends them on. */
 export function callbackResponse(outcome: CallbackOutcome): Response {
@@ -22,6 +22,8 @@ function wordsOf(outcome: CallbackOutcome): [title: string, text: string] {
     return ["This link does not work any more", `${outcome.message} Ask for a new one.`];
   if (outcome.code === "browser_unknown")
     return ["Open the link again in this browser", `${outcome.message} Nothing was connected.`];
+  if (outcome.code === "shutting_down")
+    return ["One moment", `${outcome.message} Load this page again in a few seconds.`];
   if (outcome.code === "access_denied")
     return [`${name} is not connected`, "You did not allow it. You can close this window."];
   return [`${name} is not connected`, `${outcome.message} You can close this window and try again.`];
@@ -29,5 +31,6 @@ function wordsOf(outcome: CallbackOutcome): [title: string, text: string] {
 
 function statusOf(outcome: CallbackOutcome): number {
   if (outcome.granted) return 200;
+  if (outcome.code === "shutting_down") return 503;
   return outcome.code === "issuer_unreachable" ? 502 : 400;
 }

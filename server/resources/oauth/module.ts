@@ -28,21 +28,29 @@ interface Needs {
 }
 
 const grantsPerWrite = 50;
+/** How long a stop waits for the answers of issuers: less than it waits for all modules, so that failures are stored. */
+const lastAnswer_ms = 7000;
 
 /** OAuth clients of tools, and their tokens. */
 export function createOAuthModule({ base, projects, connections, naming }: Needs) {
   const { db, log, now, publicUrl, closing } = base;
   const secrets = createOAuthSecrets(base.seal);
-  const accessOf = (environment: Environment): IssuerAccess => ({
-    egress: base.egress(environment),
-    httpsOnly: environment === "live",
-    signal: closing,
-  });
+  const accessUntil =
+    (signal: AbortSignal) =>
+    (environment: Environment): IssuerAccess => ({
+      egress: base.egress(environment),
+      httpsOnly: environment === "live",
+      signal,
+    });
+  const accessOf = accessUntil(closing);
   const browsers = browserCookie(publicUrl);
   const redirectUri = () => `${publicUrl()}/oauth/callback`;
   const consentUrl = (state: string) => `${publicUrl()}/oauth/consent/${state}`;
   const metadataOf = createIssuerMetadata({ now });
   const requests = createIssuerRequests({ accessOf, metadataOf });
+  // The answer of an issuer that rotates, or took a code, is awaited while the server stops.
+  const late = new AbortController();
+  const { refresh, exchange } = createIssuerRequests({ accessOf: accessUntil(late.signal), metadataOf });
   const revocations = createRevocations({ db, secrets, requests, log, now });
   const grants: GrantStore = createGrantStore({
     ...base,
@@ -54,14 +62,14 @@ export function createOAuthModule({ base, projects, connections, naming }: Needs
   const authorizations = createAuthorizationStore({ db, secrets, naming, now });
   const mcp = createMcpClients({ db, clients, accessOf, metadataOf, redirectUri });
 
-  const departures = createDepartures();
+  const departures = createDepartures({ closing });
   const tokens = createAccessTokens({
     ...base,
     departures,
     clients,
     grants,
     authorizations,
-    requests,
+    requests: { ...requests, refresh, exchange },
     revocations,
     redirectUri,
     currentRegistration: mcp.currentRegistration,
@@ -79,9 +87,8 @@ export function createOAuthModule({ base, projects, connections, naming }: Needs
     },
     /** The public address of the callback, which needs no key. */
     plugin: oauthCallbackRoute({
-      // The states of connections are of operators who signed in; those of users are tied to their browsers.
       complete: async (query, browser) =>
-        (await connections.consents.complete(query)) ?? (await tokens.complete(query, browser)),
+        (await connections.consents.complete(query, browser)) ?? (await tokens.complete(query, browser)),
       browsers,
       log,
     }),
@@ -108,7 +115,10 @@ export function createOAuthModule({ base, projects, connections, naming }: Needs
     revocations,
     start: revocations.wake,
     onProjectArrived: revocations.wake,
-    stop: revocations.stop,
+    async stop(): Promise<void> {
+      const timer = setTimeout(() => late.abort(), lastAnswer_ms);
+      await Promise.all([revocations.stop(), departures.stop()]).finally(() => clearTimeout(timer));
+    },
   } satisfies Module;
 
   async function removeGrant(author: Author, id: string) {

@@ -78,6 +78,39 @@ test.each(kinds)(
   },
 );
 
+test("the page names the host to which its button leads, also where that is not the issuer's", async () => {
+  await using other = await startOAuthServer();
+  const endpoint = "http://localhost:9/consent";
+  other.faults.metadata = (metadata) => {
+    metadata.authorization_endpoint = endpoint;
+  };
+  await using app = testApp({ egress: ["localhost"] });
+  const client = await app.client();
+  const world = createConsentWorld(app, client, other);
+  const github = await world.oauthClient("GitHub");
+  const { body } = await client.post(`/v1/oauth_clients/${github.id}/authorize`, { user_id: "ada" });
+  const html = await (await browserAt(app).visit(pathOf(body.url))).text();
+  expect(html).toContain("Continue to localhost:9<");
+  expect(html).not.toContain(new URL(other.url).host);
+  expect(await browserAt(app).open(body.url)).toStartWith(endpoint);
+});
+
+test("the page of a client whose issuer does not answer says so, and has no button", async () => {
+  const other = await startOAuthServer();
+  let at = Date.now();
+  await using app = testApp({ now: () => at });
+  const world = createConsentWorld(app, await app.client(), other);
+  const who = await world.whoTool("who", (await world.oauthClient("GitHub")).id);
+  const run = await world.settled((await world.run(await world.agent(callsOnce("who"), [who.id]), "ada")).id);
+  await other[Symbol.asyncDispose]();
+  // The metadata that is known is too old.
+  at += 3_601_000;
+  const page = await browserAt(app).visit(pathOf(run.required_action.url));
+  const html = await page.text();
+  expect([page.status, html]).toEqual([502, expect.stringContaining("cannot be connected now")]);
+  expect(html).not.toContain("<form");
+});
+
 test("the cookie is of this server alone, cannot be read by scripts, and is not sent with forms of other sites", async () => {
   await using world = await startWorld();
   const page = await world.app.send("GET", pathOf((await world.links()).run));

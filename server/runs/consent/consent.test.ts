@@ -370,7 +370,7 @@ test("a run whose way on met a storage that took no write goes on at the next lo
     get: async () => ({ status: "ready", token: "t", expiresAt: null }),
     authorize: () => Promise.reject(new Error("It asks nobody.")),
     requested: () => null,
-    shown: () => null,
+    shown: async () => null,
     send: () => Promise.reject(new Error("It sends nobody.")),
     onGranted: (listener) => {
       tell = listener;

@@ -6,13 +6,16 @@ import type { HttpModule } from "../../http/create-http.ts";
 import { errorHeaders, toAppError } from "../../http/errors.ts";
 import { personPage, personPageHeaders } from "../../http/person-page.ts";
 import type { Log } from "../../lib/log.ts";
+import type { ConnectionConsents } from "../../resources/model-connections/connection-consents.ts";
 import type { BrowserCookie } from "../../resources/oauth/browser-cookie.ts";
 import type { ProjectsModule } from "../../resources/projects/module.ts";
-import { consentPage } from "./consent-page.ts";
+import { connectionConsentPage, consentPage } from "./consent-page.ts";
 import type { Asked, Consents } from "./consents.ts";
 
 interface Deps {
   consents: Consents;
+  /** Consents to model connections. */
+  connections: Pick<ConnectionConsents, "isState" | "shown" | "send">;
   http: Pick<HttpModule, "limiter" | "clientOf">;
   projects: ProjectsModule;
   browsers: BrowserCookie;
@@ -24,12 +27,11 @@ interface Deps {
  * the consent to the browser and leads to the authorization server. Until then nothing begins, so that programs that look
  * at links do no harm, and that a link of somebody else is noticed.
  */
-export function consentRoutes({ consents, http: { limiter, clientOf }, projects, browsers, log }: Deps) {
+export function consentRoutes({ consents, connections, http: { limiter, clientOf }, projects, browsers, log }: Deps) {
   /** Limits guessed addresses like guessed keys, without charging a project. */
-  function open(token: string, request: Request): Asked {
+  async function limitGuesses<T>(request: Request, look: () => T | Promise<T>): Promise<T> {
     try {
-      // Elysia's parameter is null if its percent-encoding is no UTF-8, against its type.
-      return consents.open(token ?? "");
+      return await look();
     } catch (error) {
       // A right address whose run waits no more is no guess.
       if (toAppError(error).code !== "resource_not_found") throw error;
@@ -38,27 +40,40 @@ export function consentRoutes({ consents, http: { limiter, clientOf }, projects,
     }
   }
 
+  const open = (token: string, request: Request): Promise<Asked> => limitGuesses(request, () => consents.open(token));
+
   async function show(token: string, request: Request): Promise<Response> {
-    const asked = open(token, request);
-    const { name, host } = consents.shown(asked) ?? throwNotFound();
-    const browser = browsers.read(request) ?? browsers.create();
+    const headers = browsers.header(browsers.read(request) ?? browsers.create());
+    if (connections.isState(token)) {
+      const shown = await limitGuesses(request, async () => (await connections.shown(token)) ?? throwNotFound());
+      return connectionConsentPage(shown, headers);
+    }
+    const asked = await open(token, request);
+    const { name, host } = (await consents.shown(asked)) ?? throwNotFound();
     const project = projects.store.byId(asked.project_id).name;
-    return consentPage({ name, host, project, userId: asked.userId }, browsers.header(browser));
+    return consentPage({ name, host, project, userId: asked.userId }, headers);
   }
 
   async function begin(token: string, request: Request): Promise<Response> {
-    const asked = open(token, request);
+    const asked = connections.isState(token) ? null : await open(token, request);
     const browser = browsers.read(request);
     // A form of another site brings no cookie, and its browser says where it is from.
     const from = request.headers.get("sec-fetch-site") ?? "same-origin";
     if (browser === null || from !== "same-origin") return personPage(noCookie, 400);
-    const settings = projects.store.settingsOf(asked.project_id);
-    const standing = limiter.take(asked, "writes_per_minute", settings);
-    if (standing?.accepted === false) throw tooMany(standing.retryAfter);
-    const location = await consents.begin(asked, browser);
+    const location = await (asked ? beginOf(asked, browser) : beginOfConnection(token, browser, request));
     const { "content-type": _, ...headers } = personPageHeaders;
     return new Response(null, { status: 303, headers: { ...headers, ...browsers.header(browser), location } });
   }
+
+  async function beginOf(asked: Asked, browser: string): Promise<string> {
+    const settings = projects.store.settingsOf(asked.project_id);
+    const standing = limiter.take(asked, "writes_per_minute", settings);
+    if (standing?.accepted === false) throw tooMany(standing.retryAfter);
+    return await consents.begin(asked, browser);
+  }
+
+  const beginOfConnection = (state: string, browser: string, request: Request): Promise<string> =>
+    limitGuesses(request, async () => (await connections.send(state, browser)) ?? throwNotFound());
 
   const orPage = (answer: Promise<Response>): Promise<Response> =>
     answer.catch((thrown: unknown) => {
@@ -68,11 +83,14 @@ export function consentRoutes({ consents, http: { limiter, clientOf }, projects,
     });
 
   return new Elysia()
-    .get("/oauth/consent/:token", ({ params: { token }, request }) => orPage(show(token, request)))
-    .post("/oauth/consent/:token", ({ params: { token }, request }) => orPage(begin(token, request)), {
+    .get("/oauth/consent/:token", ({ params, request }) => orPage(show(tokenOf(params), request)))
+    .post("/oauth/consent/:token", ({ params, request }) => orPage(begin(tokenOf(params), request)), {
       parse: "none",
     });
 }
+
+/** Elysia's parameter is null if its percent-encoding is no UTF-8, against its type. */
+const tokenOf = ({ token }: { token: string | null }): string => token ?? "";
 
 const noCookie = {
   title: "Open the link again",

@@ -100,6 +100,10 @@ export function createIssuerRequests({ accessOf, metadataOf }: IssuerClientOptio
   const withResource = ({ resource }: IssuerClient): Record<string, string> => (resource === null ? {} : { resource });
 
   return {
+    /** Returns the host of the page on which the user consents. */
+    consentHost: (environment: "test" | "live", client: IssuerClient): Promise<string> =>
+      withFailures(async () => hostOf(requireConsentPage(await endpointsOf(client, accessOf(environment))))),
+
     /** Returns where the user consents. */
     authorizationUrl: (
       environment: "test" | "live",
@@ -109,9 +113,8 @@ export function createIssuerRequests({ accessOf, metadataOf }: IssuerClientOptio
       withFailures(async () => {
         const access = accessOf(environment);
         const { config, endpoints } = await configurationOf(client, access);
-        const { authorization_endpoint, code_challenge_methods_supported: challenges } = endpoints;
-        if (authorization_endpoint === null)
-          throw new OAuthFailure("issuer_unsuitable", "The authorization server has no authorization endpoint.");
+        const { code_challenge_methods_supported: challenges } = endpoints;
+        const authorization_endpoint = requireConsentPage(endpoints);
         if (challenges && !challenges.includes("S256"))
           throw new OAuthFailure("issuer_unsuitable", "The authorization server does not support PKCE with S256.");
         await requireReachable(access, authorization_endpoint);
@@ -179,6 +182,11 @@ export function defaultMethod(secret: string | null, supported: readonly string[
   if (secret === null) return "none";
   const takesHeader = supported === null || supported.includes("client_secret_basic");
   return !takesHeader && supported.includes("client_secret_post") ? "client_secret_post" : "client_secret_basic";
+}
+
+function requireConsentPage({ authorization_endpoint }: Pick<IssuerMetadata, "authorization_endpoint">): string {
+  if (authorization_endpoint !== null) return authorization_endpoint;
+  throw new OAuthFailure("issuer_unsuitable", "The authorization server has no authorization endpoint.");
 }
 
 async function requireReachable({ egress, httpsOnly }: IssuerAccess, url: string): Promise<void> {

@@ -313,6 +313,7 @@ export const modelConnectionConsents = sqliteTable("model_connection_consents", 
   is_done: integer({ mode: "boolean" }).notNull(),
   error: json<CodedError>(),
   expires_at_ms: integer().notNull(),
+  browser_hash: bytes(),
 });
 
 export const modelConnectionRevocations = sqliteTable("model_connection_revocations", {

@@ -59,7 +59,7 @@ export function createAccounts(world: World, witness: Witness, fixture: () => Fi
       return { state: userId, expiresAt: world.now() };
     },
     requested: () => null,
-    shown: () => null,
+    shown: async () => null,
     send: async (state) => state,
     onGranted: (listener) => void grantListeners.push(listener),
     onDenied: (listener) => void denialListeners.push(listener),
