@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Egress, EgressError, type EgressStream } from "../../lib/egress.ts";
+import { isTransient } from "../../lib/egress-error.ts";
 import { createStreamMask, type StreamMask } from "../../lib/exact-masks.ts";
 import { contentTypeOf } from "../../lib/mime-type.ts";
 import type { Fail } from "./deadline.ts";
@@ -29,6 +30,9 @@ interface Setting {
 
 type Message = { id?: unknown; method?: unknown };
 
+/** Questions about a task at work, asked again if a connection fails. */
+const taskQuestions: ReadonlySet<unknown> = new Set(["tasks/get", "tasks/result"]);
+
 /** Messages that end a request of ours. They are sent although the operation is over. */
 const farewells: ReadonlySet<unknown> = new Set(["notifications/cancelled", "tasks/cancel"]);
 
@@ -52,7 +56,7 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
       const answer = await egress.stream(String(url), { ...outgoing(init), ...bounds });
       return answered(answer, message, (reader) => resume(url, init, reader));
     } catch (error) {
-      throw failed(error);
+      throw failed(error, message);
     }
   };
 
@@ -109,16 +113,17 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
     const form = (isRequest || listens) && status < 300 ? contentTypeOf(headers) : "";
     const events = form === "text/event-stream" ? createEventReader(message.id) : null;
     const rest = async () => (events && events.resumableFrom() !== "" ? resume(events) : null);
-    return new Response(counted(body, framed(form, message), form, events, rest), { status, headers });
+    return new Response(counted(body, message, form, events, rest), { status, headers });
   }
 
   function counted(
     body: ReadableStream<Uint8Array>,
-    [before, after]: [string, string],
+    message: Message,
     form: string,
     events: EventReader | null,
     rest: () => Promise<EgressStream | null>,
   ): ReadableStream<Uint8Array> {
+    const [before, after] = framed(form, message);
     let reader = body.getReader();
     let mask = maskOf(form);
 
@@ -159,7 +164,11 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
             }
           } catch (error) {
             void reader.cancel().catch(() => {});
-            throw failed(error);
+            const failure = failed(error, message);
+            if (!events || !isPassing(failure, message)) throw failure;
+            // The SDK's client does not read the failure of a stream.
+            controller.enqueue(encoder.encode(after));
+            return controller.close();
           }
         },
         cancel: (reason) => reader.cancel(reason),
@@ -168,12 +177,19 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
     );
   }
 
-  function failed(error: unknown): unknown {
-    const failure = error instanceof EgressError ? new McpFailure(error.code, error.message, error.request) : error;
-    if (failure instanceof McpFailure) fail(failure);
+  /** Returns the failure of a message, and ends the operation with it, unless the message can be sent again. */
+  function failed(error: unknown, { method }: Message): unknown {
+    if (!(error instanceof EgressError || error instanceof McpFailure)) return error;
+    // Only after its call has been sent does an operation ask for its task, and answer questions of the server.
+    const isLater = method === undefined || taskQuestions.has(method);
+    const failure = new McpFailure(error.code, error.message, isLater ? "sent" : error.request);
+    if (!isPassing(failure, { method })) fail(failure);
     return failure;
   }
 }
+
+const isPassing = (failure: unknown, { method }: Message): boolean =>
+  taskQuestions.has(method) && failure instanceof McpFailure && isTransient(failure.code);
 
 const encoder = new TextEncoder();
 

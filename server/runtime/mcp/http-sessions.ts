@@ -142,7 +142,8 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
         }
         return await work(client, requestOptions(operation, signal), transport);
       } catch (error) {
-        if (!refusal) throw error;
+        // A refusal while the tool is at work is no reason to call it again.
+        if (!refusal || (error instanceof McpFailure && error.request === "sent")) throw error;
         const { code, message, request } = await failureOf(error);
         throw new McpFailure(code, message, request, { refusal });
       } finally {

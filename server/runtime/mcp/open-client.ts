@@ -1,4 +1,5 @@
 import { build } from "../../lib/build-info.ts";
+import { isTransient } from "../../lib/egress-error.ts";
 import { unansweredCode } from "./bounded-fetch.ts";
 import type { McpLimits } from "./deadline.ts";
 import { type Elicit, type McpQuestion, readQuestion, readRequiredQuestion, urlRequiredCode } from "./elicitation.ts";
@@ -111,6 +112,20 @@ export function requestOptions({ timeout_ms, clock, hooks }: Operation, signal: 
 
 /** Returns the timeout of each HTTP response of an operation. */
 export const responseTimeout = ({ timeout_ms, clock }: Operation): number => (clock ? longest_ms : timeout_ms);
+
+/** True for an error that the server itself answered to a request. */
+export async function isReply(error: unknown): Promise<boolean> {
+  const { McpError } = await import("./sdk.ts");
+  return error instanceof McpError && error.code !== unansweredCode;
+}
+
+/** True for a failure of the connection or of the server's host, after which the same question may be answered. */
+export async function isPassing(error: unknown): Promise<boolean> {
+  if (error instanceof McpFailure) return isTransient(error.code);
+  const { McpError, StreamableHTTPError } = await import("./sdk.ts");
+  if (error instanceof StreamableHTTPError) return error.code === 429 || (error.code ?? 0) >= 500;
+  return error instanceof McpError ? error.code === unansweredCode : error instanceof SyntaxError;
+}
 
 /** Describes a failure in our words, with at most a short quote of the server. */
 export async function failureOf(error: unknown): Promise<McpFailure> {
