@@ -94,6 +94,25 @@ export function onlyOne(operations: ReadonlySet<Operation>): Operation {
   throw new Error("The question cannot be assigned to one of the calls that are open.");
 }
 
+// Set by the protocol itself; tools must not choose a session.
+const ownHeaders = new Set(["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]);
+
+const withoutOwn = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase())));
+
+const noReconnection = {
+  maxRetries: 0,
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 1000,
+  reconnectionDelayGrowFactor: 1,
+};
+
+/** Returns the options of a transport to a server with these headers. */
+export const transportOptions = (headers: Record<string, string>) => ({
+  requestInit: { headers: withoutOwn(headers) },
+  reconnectionOptions: noReconnection,
+});
+
 // The longest that a timer takes. The deadline of the operation ends its requests before.
 export const longest_ms = 2 ** 31 - 1;
 
