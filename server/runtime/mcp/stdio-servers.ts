@@ -1,7 +1,7 @@
 import { entryOf } from "../../lib/collections.ts";
 import { createStreamMask } from "../../lib/exact-masks.ts";
 import type { Log } from "../../lib/log.ts";
-import { maskSecrets } from "../../lib/redact.ts";
+import { maskTruncated } from "../../lib/redact.ts";
 import { describeSpawnError, spawnWithRetry } from "../../lib/spawn-with-retry.ts";
 import { exactFields } from "./bounded-fetch.ts";
 import { withDeadline } from "./deadline.ts";
@@ -172,8 +172,8 @@ export function createStdioServers({
     return async () => {
       // Exit and stderr arrive separately.
       await Promise.race([ended, Bun.sleep(lastWords.wait_ms)]);
-      // Secrets are hidden before truncation, because a truncated secret would not be found.
-      const lines = maskSecrets(plainText(last), secrets).trim().split("\n").slice(-lastWords.lines);
+      // Secrets are hidden before truncation, because a truncated secret would not be found. The end may be one, too.
+      const lines = maskTruncated(plainText(last), secrets).trim().split("\n").slice(-lastWords.lines);
       const output = lines.join("\n").slice(-lastWords.characters).toWellFormed();
       return output && ` It wrote: ${output}`;
     };
