@@ -98,7 +98,11 @@ export function createStdioServers({
     try {
       return await spawnWithRetry(() => open(name, server, forget, setOutputReader), closing.signal);
     } catch (error) {
-      log.warn("MCP server did not start", { server: name, error });
+      // Only its message, because a worker's log takes plain data.
+      log.warn("MCP server did not start", {
+        server: name,
+        error: error instanceof Error ? error.message : `${error}`,
+      });
       const fault = describeSpawnError(error);
       const why = `${fault ? ` (${fault})` : ""}.${await words()}`;
       throw new McpFailure("mcp_unreachable", `The process of stdio:${name} did not start${why}`);
