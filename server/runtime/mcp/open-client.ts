@@ -142,7 +142,10 @@ export async function isReply(error: unknown): Promise<boolean> {
 export async function isPassing(error: unknown): Promise<boolean> {
   if (error instanceof McpFailure) return isTransient(error.code);
   const { McpError, StreamableHTTPError } = await import("./sdk.ts");
-  if (error instanceof StreamableHTTPError) return error.code === 429 || (error.code ?? 0) >= 500;
+  if (error instanceof StreamableHTTPError) {
+    const { code = 0 } = error;
+    return code === 408 || code === 429 || code >= 500;
+  }
   return error instanceof McpError ? error.code === unansweredCode : error instanceof SyntaxError;
 }
 

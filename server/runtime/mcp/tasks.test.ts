@@ -124,6 +124,7 @@ test.each<[string, (method: Method) => object]>([
 
 test.each<[string, () => object]>([
   ["is refused for a moment", () => new Response(null, { status: 503 })],
+  ["times out", () => new Response(null, { status: 408 })],
   ["comes too often", () => new Response(null, { status: 429 })],
   ["is cut off", () => cutOff("application/json", false)],
   ["is cut off in a stream", () => cutOff("text/event-stream", false)],
