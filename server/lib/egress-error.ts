@@ -38,14 +38,17 @@ export class EgressError extends Error {
 
   /** True if a retry of the same request may succeed. */
   get isTransient(): boolean {
-    return transientCodes.has(this.code);
+    return isTransient(this.code);
   }
 }
 
-const transientCodes = new Set<EgressErrorCode>([
+const transientCodes: ReadonlySet<string> = new Set<EgressErrorCode>([
   "dns_failed",
   "dns_timeout",
   "connect_failed",
   "connection_lost",
   "timeout",
 ]);
+
+/** True for codes of failures after which a retry of the same request may succeed. */
+export const isTransient = (code: string): boolean => transientCodes.has(code);

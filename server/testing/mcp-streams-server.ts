@@ -57,10 +57,6 @@ export function startStreamsServer() {
   return {
     url: `http://127.0.0.1:${server.port}/`,
     requests,
-    /** Ends the connections on which sessions listen. */
-    async dropListeners() {
-      for (const transport of transports.values()) transport.closeStandaloneSSEStream();
-    },
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }

@@ -12,7 +12,7 @@ import type { ScriptEntry } from "../domain/model-call.ts";
 import { notFound } from "../domain/not-found.ts";
 import type { JournalEntry } from "../domain/run-event.ts";
 import type { Scope } from "../domain/scope.ts";
-import { silentLog } from "../lib/log.ts";
+import { type Log, silentLog } from "../lib/log.ts";
 import { pulledStream, type TextSource } from "../lib/sse.ts";
 import type { NewRunOptions } from "../runs/create/new-runs.ts";
 import { createChildStatuses } from "../runs/dispatch/child-status.ts";
@@ -63,6 +63,7 @@ export function runFixture(
     window?: number;
     /** Answers the workers' questions to the main thread; undefined for those that the fixture answers. */
     answer?: AnswerQuestion;
+    log?: Log;
     now?: () => number;
   } = {},
 ) {
@@ -114,7 +115,7 @@ export function runFixture(
     gate,
     orphanedRuns: lost,
     beat_ms: options.beat_ms,
-    log: silentLog,
+    log: options.log ?? silentLog,
     now,
   });
   const due = createPendingWrites(pool);

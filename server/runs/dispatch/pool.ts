@@ -312,7 +312,7 @@ export class Pool {
         ?.note(message.connection, message.model, message.refusals)
         // A full disk must not disturb the calls: the next process learns them again.
         .catch(() => {});
-    else if (message.do === "warn") log.warn(message.message, message.fields);
+    else if (message.do === "log") log[message.level](message.message, message.fields);
   }
 
   /** Remembers the worker of a run that waits, unless the run has ended meanwhile. */

@@ -67,7 +67,7 @@ export function createToolTests({
 
   function onMessage(message: FromWorker, from: WorkerThread): void {
     if (message.do === "ask") void answerQuestion(message, from);
-    else if (message.do === "warn") log.warn(message.message, message.fields);
+    else if (message.do === "log") log[message.level](message.message, message.fields);
     else if (message.do === "tried") {
       const { drive, outcome, fault } = message;
       if (outcome) tests.get(drive)?.done(outcome);

@@ -124,7 +124,7 @@ test("a second owner gets another thread, and a stopped supervisor reports nothi
   expect(all.threads.choose("two", "b", [{ owner: "a", thread: first }])).toBe(all.made[1]!.thread);
   all.threads.stop();
   expect(all.made.map(({ ended }) => ended)).toEqual([true, true]);
-  all.made[0]!.say({ do: "warn", message: "late", fields: {} });
+  all.made[0]!.say({ do: "log", level: "warn", message: "late", fields: {} });
   all.made[0]!.die();
   expect([received, all.deaths]).toEqual([[], []]);
 });

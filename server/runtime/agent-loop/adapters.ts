@@ -6,7 +6,7 @@ import type { WorkspaceOwner } from "../../domain/workspace-limits.ts";
 import type { Content } from "../../domain/workspace-schema.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
-import { silentLog } from "../../lib/log.ts";
+import type { Log } from "../../lib/log.ts";
 import { mimeTypeOf } from "../../lib/mime-type.ts";
 import { createMcpClient } from "../mcp/client.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
@@ -58,7 +58,7 @@ export type RunTools = Pick<RunPorts, "runTool" | "keepFile"> & {
 
 interface World {
   now: () => number;
-  warn(message: string, fields?: Record<string, unknown>): void;
+  log: Log;
   leading: LeaseGuard;
   /** Called with all refusals of a model's server that are known now. */
   learnt?(connection: Connection, model: string, refusals: string[]): void;
@@ -81,10 +81,10 @@ export function createAdapters(world: World): Adapters {
 }
 
 /** Runs tools. Resources shared by all runs are created on first use. */
-function createTools({ now, warn, leading }: World): Adapters["tools"] {
+function createTools({ now, log, leading }: World): Adapters["tools"] {
   const stdio = createStdioServers({
     servers: readStdioServers(process.env),
-    log: { ...silentLog, warn },
+    log,
     leading,
     elicits: true,
   });

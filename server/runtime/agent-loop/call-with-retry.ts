@@ -154,7 +154,12 @@ async function makeAttempt<Response>(
 function warnOfRefusal({ start, ports }: RunContext, model: string, { code, message }: ModelError): void {
   if (code !== "model_not_available") return;
   const fields = { run_id: start.run_id, model, error: message };
-  ports.outlet.push({ do: "warn", message: "a model cannot be used, and the run asks the next one", fields });
+  ports.outlet.push({
+    do: "log",
+    level: "warn",
+    message: "a model cannot be used, and the run asks the next one",
+    fields,
+  });
 }
 
 /** Decides whether the call waits for a model that failed transiently, once no other can be asked. */

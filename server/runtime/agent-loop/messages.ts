@@ -19,6 +19,7 @@ import type {
 } from "../../domain/run-event.ts";
 import type { Workspace } from "../../domain/workspace-schema.ts";
 import type { EgressPolicy } from "../../lib/egress.ts";
+import type { Log } from "../../lib/log.ts";
 import type { Connection } from "../models/model.ts";
 import type { Standing } from "../models/spend-guard.ts";
 import type { SystemPython } from "../sandbox/system-python.ts";
@@ -288,7 +289,7 @@ export type FromWorker =
   /** Releases a slot after its model call. */
   | { do: "free_place"; place: number }
   /** Writes to the log of the process: a worker has none. */
-  | { do: "warn"; message: string; fields: Record<string, unknown> }
+  | { do: "log"; level: keyof Log; message: string; fields: Record<string, unknown> }
   /** Result of a try; null with a `fault` for an internal error. Its requests use its number as run id. */
   | { do: "tried"; drive: number; outcome: TriedOutcome | null; fault: string | null }
   /**

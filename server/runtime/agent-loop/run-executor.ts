@@ -1,5 +1,6 @@
 import type { RunEvent } from "../../domain/run-event.ts";
 import { nameOf } from "../../domain/scope.ts";
+import type { Log } from "../../lib/log.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { sleep } from "../../lib/retry.ts";
 import type { Connection } from "../models/model.ts";
@@ -36,6 +37,15 @@ interface RunExecutorOptions {
 // Each has a connection to a server.
 const mostWaiting = 256;
 
+/** Returns a log that the main thread writes. */
+function logOf(outlet: Outlet): Log {
+  const at =
+    (level: keyof Log) =>
+    (message: string, fields: Record<string, unknown> = {}) =>
+      outlet.push({ do: "log", level, message, fields });
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+}
+
 /** Ends loops that have left. One shared instance, because each new error captures a stack. */
 const over = new Superseded();
 
@@ -48,8 +58,7 @@ export function createRunExecutor(
     adapters = createAdapters({
       now,
       leading,
-      // Not `send`: a default value does not see the functions of the body.
-      warn: (message, fields = {}) => outlet.push({ do: "warn", message, fields }),
+      log: logOf(outlet),
       learnt: (connection, model, refusals) => outlet.push({ do: "refusals", connection, model, refusals }),
     }),
   }: RunExecutorOptions = {},

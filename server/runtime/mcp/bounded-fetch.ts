@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Egress, EgressError, type EgressStream } from "../../lib/egress.ts";
+import { isTransient } from "../../lib/egress-error.ts";
 import { createStreamMask, type StreamMask } from "../../lib/exact-masks.ts";
 import { contentTypeOf } from "../../lib/mime-type.ts";
 import type { Fail } from "./deadline.ts";
@@ -9,8 +10,8 @@ import { type AuthorizationRefusal, McpFailure } from "./mcp-failure.ts";
 /** Limits per operation, whatever the server asks for. */
 const limits = { bytes: 4 << 20, requests: 64, farewell_ms: 5_000 };
 
-// Failed attempts, one after the other. Streams that go on are bounded by the call's time.
-const resumptions_max = 5;
+// In a row: attempts that fail, and attempts after which no event came. Streams that go on are bounded by the call's time.
+const resumptions = { failed_most: 5, idle_most: 64, longest_ms: 10_000 };
 
 interface Setting {
   egress: Egress;
@@ -21,13 +22,21 @@ interface Setting {
   refused?(refusal: AuthorizationRefusal): void;
   /** Closes the connections of the operation. */
   signal: AbortSignal;
-  /** Requests the stream of what the server assigns to no call. */
-  listens?: boolean;
+  /** Requests the stream of what the server assigns to no call, and resumes it while this is true. */
+  listens?(): boolean;
   /** Tracks requests that are sent after the operation. */
   farewell(work: Promise<unknown>): void;
+  /** Waits before a stream is resumed. */
+  pause?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Requests the rest of a stream of events; null if the server does not have it. */
+type Resume = () => Promise<EgressStream | null>;
+
 type Message = { id?: unknown; method?: unknown };
+
+/** Questions about a task at work, asked again if a connection fails. */
+const taskQuestions: ReadonlySet<unknown> = new Set(["tasks/get", "tasks/result"]);
 
 /** Messages that end a request of ours. They are sent although the operation is over. */
 const farewells: ReadonlySet<unknown> = new Set(["notifications/cancelled", "tasks/cancel"]);
@@ -35,7 +44,16 @@ const farewells: ReadonlySet<unknown> = new Set(["notifications/cancelled", "tas
 /**
  * Creates the `fetch` of one operation: through the egress guard, limited in total, and with an end to every response.
  */
-export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, listens = false, farewell }: Setting) {
+export function createBoundedFetch({
+  egress,
+  timeout_ms,
+  fail,
+  refused,
+  signal,
+  listens,
+  farewell,
+  pause = (ms, signal) => sleep(ms, undefined, { signal }),
+}: Setting) {
   let requests = 0;
   let left = limits.bytes;
 
@@ -50,9 +68,9 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
         throw new McpFailure("mcp_protocol_error", "The server asked for too much.", "sent");
       const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
       const answer = await egress.stream(String(url), { ...outgoing(init), ...bounds });
-      return answered(answer, message, (reader) => resume(url, init, reader));
+      return answered(answer, message, (events) => resumptionOf(url, init, events));
     } catch (error) {
-      throw failed(error);
+      throw failed(error, message);
     }
   };
 
@@ -70,37 +88,55 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
   async function listen(url: string | URL, init: RequestInit): Promise<Response> {
     const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
     const answer = await egress.stream(String(url), { ...outgoing(init), ...bounds });
-    if (answer.status === 200 && contentTypeOf(answer.headers) === "text/event-stream")
-      return answered(answer, {}, (events) => resume(url, init, events));
+    if (isStream(answer)) return answered(answer, {}, (events) => resumptionOf(url, init, events));
     await answer.body.cancel();
-    return refusedStream();
+    const { status, headers } = answer;
+    if (status < 300) throw new McpFailure("mcp_protocol_error", "The server's stream is none.");
+    return new Response(null, { status, headers });
   }
 
-  /** Requests the rest of a stream of events; null if the server does not have it. */
-  async function resume(url: string | URL, init: RequestInit, events: EventReader): Promise<EgressStream | null> {
+  function resumptionOf(url: string | URL, init: RequestInit, events: EventReader): Resume {
     const { method: _, body: __, headers } = outgoing(init);
     const { "content-type": ___, ...more } = headers;
-    for (let attempt = 0; attempt < resumptions_max; attempt++) {
-      await sleep(events.retry_ms(), undefined, { signal });
-      const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
-      const own = { accept: "text/event-stream", "last-event-id": events.resumableFrom() };
-      const answer = await egress
-        .stream(String(url), { method: "GET", headers: { ...more, ...own }, ...bounds })
-        .catch((error) => {
-          if (error instanceof EgressError && error.isTransient && !signal.aborted) return null;
-          throw error;
-        });
-      if (answer?.status === 200 && contentTypeOf(answer.headers) === "text/event-stream") return answer;
-      void answer?.body.cancel();
-      if (answer && answer.status < 500 && answer.status !== 429) return null;
+    const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
+    let [last, idle] = ["", 0];
+
+    const isOver = (): boolean => events.resumableFrom() === "" || listens?.() === false;
+
+    /** Waits for as long as the server wishes, and longer each time that nothing came of it. */
+    function rest(times: number): Promise<void> {
+      const wish_ms = events.retry_ms();
+      return pause(Math.max(wish_ms, Math.min(resumptions.longest_ms, wish_ms * 2 ** times)), signal);
     }
-    return null;
+
+    return async () => {
+      const from = events.resumableFrom();
+      idle = from === last ? idle + 1 : 0;
+      last = from;
+      if (idle >= resumptions.idle_most) return null;
+      for (let failed = 0; failed < resumptions.failed_most && !isOver(); failed++) {
+        await rest(idle + failed);
+        // Its calls may have ended meanwhile.
+        if (isOver()) return null;
+        const own = { accept: "text/event-stream", "last-event-id": from };
+        const answer = await egress
+          .stream(String(url), { method: "GET", headers: { ...more, ...own }, ...bounds })
+          .catch((error) => {
+            if (error instanceof EgressError && error.isTransient && !signal.aborted) return null;
+            throw error;
+          });
+        if (answer && isStream(answer)) return answer;
+        void answer?.body.cancel();
+        if (answer && answer.status < 500 && answer.status !== 429) return null;
+      }
+      return null;
+    };
   }
 
   function answered(
     { status, headers, body }: EgressStream,
     message: Message,
-    resume: (events: EventReader) => Promise<EgressStream | null>,
+    resumption: (events: EventReader) => Resume,
   ): Response {
     if (status === 401 || status === 403) refused?.({ status, challenge: headers.get("www-authenticate") });
     const isRequest = message.method !== undefined && message.id !== undefined;
@@ -108,17 +144,18 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
     if ([204, 205, 304].includes(status)) return new Response(null, { status, headers });
     const form = (isRequest || listens) && status < 300 ? contentTypeOf(headers) : "";
     const events = form === "text/event-stream" ? createEventReader(message.id) : null;
-    const rest = async () => (events && events.resumableFrom() !== "" ? resume(events) : null);
-    return new Response(counted(body, framed(form, message), form, events, rest), { status, headers });
+    const resume = events ? resumption(events) : async () => null;
+    return new Response(counted(body, message, form, events, resume), { status, headers });
   }
 
   function counted(
     body: ReadableStream<Uint8Array>,
-    [before, after]: [string, string],
+    message: Message,
     form: string,
     events: EventReader | null,
-    rest: () => Promise<EgressStream | null>,
+    resume: Resume,
   ): ReadableStream<Uint8Array> {
+    const [before, after] = framed(form, message);
     let reader = body.getReader();
     let mask = maskOf(form);
 
@@ -131,7 +168,7 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
           throw error;
         });
         if (!done) return value!;
-        const next = await rest();
+        const next = await resume();
         if (!next) return null;
         // An event that was cut comes again.
         mask = maskOf(form);
@@ -159,7 +196,11 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
             }
           } catch (error) {
             void reader.cancel().catch(() => {});
-            throw failed(error);
+            const failure = failed(error, message);
+            if (!events || !isPassing(failure, message)) throw failure;
+            // The SDK's client does not read the failure of a stream.
+            controller.enqueue(encoder.encode(after));
+            return controller.close();
           }
         },
         cancel: (reason) => reader.cancel(reason),
@@ -168,12 +209,19 @@ export function createBoundedFetch({ egress, timeout_ms, fail, refused, signal, 
     );
   }
 
-  function failed(error: unknown): unknown {
-    const failure = error instanceof EgressError ? new McpFailure(error.code, error.message, error.request) : error;
-    if (failure instanceof McpFailure) fail(failure);
+  /** Returns the failure of a message, and ends the operation with it, unless the message can be sent again. */
+  function failed(error: unknown, { method }: Message): unknown {
+    if (!(error instanceof EgressError || error instanceof McpFailure)) return error;
+    // Only after its call has been sent does an operation ask for its task, and answer questions of the server.
+    const isLater = method === undefined || taskQuestions.has(method);
+    const failure = new McpFailure(error.code, error.message, isLater ? "sent" : error.request);
+    if (!isPassing(failure, { method })) fail(failure);
     return failure;
   }
 }
+
+const isPassing = (failure: unknown, { method }: Message): boolean =>
+  taskQuestions.has(method) && failure instanceof McpFailure && isTransient(failure.code);
 
 const encoder = new TextEncoder();
 
@@ -200,6 +248,9 @@ function framed(form: string, { id }: Message): [before: string, after: string] 
   if (form === "application/json") return ["[", `,${last}]`];
   return ["", ""];
 }
+
+const isStream = ({ status, headers }: EgressStream): boolean =>
+  status === 200 && contentTypeOf(headers) === "text/event-stream";
 
 const refusedStream = () => new Response(null, { status: 405 });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { McpOperation } from "../../domain/agent-snapshot.ts";
 import { isObject } from "../../lib/json.ts";
 import { McpFailure } from "./mcp-failure.ts";
-import type { Operation } from "./open-client.ts";
+import { failureOf, isPassing, isReply, type Operation } from "./open-client.ts";
 import { plainText } from "./plain-text.ts";
 import { readLog } from "./progress.ts";
 import { type McpResult, readResult } from "./read-result.ts";
@@ -105,27 +105,80 @@ async function callAsTask(
   cancel: (taskId: unknown) => void,
   params: Raw,
   { signal }: RequestOptions,
-  { clock, hooks }: Operation,
+  operation: Operation,
 ): Promise<McpResult> {
+  const created = await request("tools/call", { ...params, task: {} });
+  if (!isObject(created.task)) return readResult(created);
+  const { taskId } = created.task;
+  const giveUp = () => cancel(taskId);
+  signal?.addEventListener("abort", giveUp);
+  try {
+    return await resultOf(created.task, request, operation, signal);
+  } catch (error) {
+    if (error instanceof TaskFailure) throw error.cause;
+    if (!signal?.aborted) giveUp();
+    // The tool is at work: a session that was lost, or a refused token, must not lead to a second call.
+    const { code, message } = await failureOf(error);
+    throw new McpFailure(code, message, "sent");
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
+  }
+}
+
+/** The outcome of a task that did not succeed, as the server says. */
+class TaskFailure extends Error {}
+
+/** Waits for the end of a task, and returns its result. */
+async function resultOf(
+  task: Raw,
+  request: Request,
+  { clock, hooks }: Operation,
+  signal: AbortSignal | undefined,
+): Promise<McpResult> {
+  const { taskId } = task;
   const tell = (data: unknown): void => {
     const log = readLog({ level: "info", data });
     if (log && typeof data === "string") hooks?.onLog?.(log);
   };
   let told: unknown;
-  const created = await request("tools/call", { ...params, task: {} });
-  let task = isObject(created.task) ? created.task : null;
-  if (!task) return readResult(created);
-  const { taskId } = task;
-  signal?.addEventListener("abort", () => cancel(taskId));
-  // A task that waits for the user asks in the answer to the request of its result.
-  while (task.status !== "input_required" && !ended.includes(task.status as string)) {
-    const wait_ms = typeof task.pollInterval === "number" ? task.pollInterval : poll.usual_ms;
-    await sleep(Math.min(poll.longest_ms, Math.max(poll.shortest_ms, wait_ms)), undefined, { signal });
-    task = await request("tasks/get", { taskId });
-    clock?.restart();
-    if (task.statusMessage !== told) tell(task.statusMessage);
-    told = task.statusMessage;
+  let { status, pollInterval } = task;
+  let failures = 0;
+
+  /** Waits for as long as the server wishes, and longer after each failure. */
+  async function pause(): Promise<void> {
+    const wait_ms = Math.max(poll.shortest_ms, typeof pollInterval === "number" ? pollInterval : poll.usual_ms);
+    await sleep(Math.min(poll.longest_ms, wait_ms * 2 ** failures), undefined, { signal });
   }
-  if (task.status === "cancelled") throw new McpFailure("mcp_error", "The server cancelled the task.");
-  return readResult(await request("tasks/result", { taskId }));
+
+  /** Asks again after failures of the connection, which say nothing about the task. The call's time bounds this. */
+  async function ask(method: string): Promise<Raw> {
+    for (failures = 0; ; ) {
+      try {
+        return await request(method, { taskId });
+      } catch (error) {
+        if (signal?.aborted || !(await isPassing(error))) throw error;
+        failures++;
+        await pause();
+      }
+    }
+  }
+
+  // A task that waits for the user asks in the answer to the request of its result.
+  while (status !== "input_required" && !ended.includes(status as string)) {
+    await pause();
+    const found = await ask("tasks/get");
+    failures = 0;
+    clock?.restart();
+    if (found.statusMessage !== told) tell(found.statusMessage);
+    told = found.statusMessage;
+    ({ status, pollInterval } = found);
+  }
+  if (status === "cancelled")
+    throw new TaskFailure("cancelled", { cause: new McpFailure("mcp_error", "The server cancelled the task.") });
+  // The user must not be asked twice.
+  if (status === "input_required") return readResult(await request("tasks/result", { taskId }));
+  const result = await ask("tasks/result").catch(async (error) => {
+    throw status === "failed" && (await isReply(error)) ? new TaskFailure("failed", { cause: error }) : error;
+  });
+  return readResult(result);
 }

@@ -5,15 +5,15 @@ import { type AuthorizationRefusal, McpFailure } from "./mcp-failure.ts";
 import {
   askUser,
   failureOf,
-  longest_ms,
   type Operation,
-  onlyOne,
   openClient,
   requestOptions,
   responseTimeout,
+  transportOptions,
   type Work,
 } from "./open-client.ts";
 import type { Client } from "./sdk.ts";
+import { createSessionStream, type SessionStream } from "./session-stream.ts";
 
 /** Address of a server, `https://…` or `stdio:<name>`, and the headers of every request to it. */
 export interface McpServer {
@@ -26,12 +26,11 @@ interface Session {
   id: string;
   version: string;
   capabilities: ServerCapabilities;
-  /** Request ids used so far: none may be repeated in a session. */
-  ids: number;
+  /** Returns the first request id of one more exchange: none may be repeated in a session. */
+  nextId(): number;
   /** Its calls that are open. */
   operations: Set<Operation>;
-  /** Resolves when the server can send what it assigns to no call; null: not requested, or ended. */
-  listening: Promise<void> | null;
+  stream: SessionStream | null;
 }
 
 type ServerCapabilities = NonNullable<ReturnType<Client["getServerCapabilities"]>>;
@@ -39,9 +38,6 @@ type Transport = InstanceType<typeof import("./sdk.ts").StreamableHTTPClientTran
 
 const startMs = 30_000;
 const endMs = 5_000;
-// Servers that answer nothing before their first message are not waited for longer.
-const listenMs = 300;
-const listenAgainMs = 1000;
 // More than one exchange can need.
 const idsPerExchange = 100;
 
@@ -81,9 +77,9 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
       id: sessionId ?? "",
       version: protocolVersion!,
       capabilities: client.getServerCapabilities() ?? {},
-      ids: 0,
+      nextId: createIds(),
       operations: new Set<Operation>(),
-      listening: null,
+      stream: null,
     })).catch(async (error) => {
       forget(server, started);
       throw await failureOf(error);
@@ -113,14 +109,12 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
       };
       const transport = new StreamableHTTPClientTransport(new URL(url), {
         fetch: createBoundedFetch({ egress, timeout_ms, fail, refused, signal: connections.signal, farewell }),
-        requestInit: { headers: withoutOwn(headers) },
         // With an id, even an empty one, the SDK's client resumes the session.
         ...(session && { sessionId: session.id }),
-        reconnectionOptions: noReconnection,
+        ...transportOptions(headers),
       });
-      if (session) session.ids += idsPerExchange;
       const client = await openClient({
-        firstId: session?.ids,
+        firstId: session?.nextId(),
         capabilities: session?.capabilities,
         ...(elicits && { elicit: (question, until) => askUser(operation, question, until) }),
         onListChanged: operation.hooks?.onListChanged,
@@ -142,7 +136,8 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
         }
         return await work(client, requestOptions(operation, signal), transport);
       } catch (error) {
-        if (!refusal) throw error;
+        // A refusal while the tool is at work is no reason to call it again.
+        if (!refusal || (error instanceof McpFailure && error.request === "sent")) throw error;
         const { code, message, request } = await failureOf(error);
         throw new McpFailure(code, message, request, { refusal });
       } finally {
@@ -151,63 +146,11 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
     });
   }
 
-  /**
-   * Requests the stream on which many servers ask and log, and waits for it, because the server drops what it sends
-   * before. Without sessions there is none.
-   */
+  /** Waits for the stream on which many servers ask and log. Without sessions there is none. */
   async function listen(server: McpServer, session: Session): Promise<void> {
     if (!elicits || session.id === "") return;
-    session.listening ??= Promise.race([openStream(server, session).catch(() => {}), Bun.sleep(listenMs)]);
-    await session.listening;
-  }
-
-  async function openStream({ url, headers }: McpServer, session: Session): Promise<void> {
-    const { StreamableHTTPClientTransport } = await import("./sdk.ts");
-    const { operations } = session;
-    const connections = new AbortController();
-    const transport = new StreamableHTTPClientTransport(new URL(url), {
-      fetch: createBoundedFetch({
-        egress,
-        timeout_ms: longest_ms,
-        fail: () => {}, // Calls do not depend on it.
-        signal: connections.signal,
-        listens: true,
-        farewell,
-      }),
-      requestInit: { headers: withoutOwn(headers) },
-      sessionId: session.id,
-      reconnectionOptions: noReconnection,
-    });
-    session.ids += idsPerExchange;
-    const client = await openClient({
-      firstId: session.ids,
-      capabilities: session.capabilities,
-      elicit: async (question, until) => askUser(onlyOne(operations), question, until),
-      onListChanged: () => {
-        for (const { hooks } of operations) hooks?.onListChanged?.();
-      },
-      onLog: (log) => {
-        const [one, ...others] = operations;
-        if (others.length === 0) one?.hooks?.onLog?.(log);
-      },
-    });
-    const leave = () => {
-      void client.close();
-      connections.abort();
-    };
-    // The SDK says so when the stream has ended.
-    client.onerror = ({ message }) => {
-      if (!message.startsWith("Maximum reconnection attempts")) return;
-      leave();
-      session.listening = null;
-      const again = () => void (operations.size > 0 && !closing.signal.aborted && listen({ url, headers }, session));
-      setTimeout(again, listenAgainMs).unref();
-    };
-    closing.signal.addEventListener("abort", leave);
-    await client.connect(transport);
-    transport.setProtocolVersion(session.version);
-    // Without an id it begins a stream.
-    await transport.resumeStream("");
+    session.stream ??= createSessionStream({ egress, server, session, closing: closing.signal, farewell });
+    await session.stream.listen();
   }
 
   function farewell(work: Promise<unknown>): void {
@@ -234,18 +177,13 @@ export function createHttpSessions(egress: Egress, { elicits }: { elicits: boole
 
 const keyOf = ({ url, headers }: McpServer): string => JSON.stringify([url, headers]);
 
-// Set by the protocol itself; tools must not choose a session.
-const ownHeaders = new Set(["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]);
-
-const withoutOwn = (headers: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase())));
-
-const noReconnection = {
-  maxRetries: 0,
-  initialReconnectionDelay: 1000,
-  maxReconnectionDelay: 1000,
-  reconnectionDelayGrowFactor: 1,
-};
+function createIds(): () => number {
+  let ids = 0;
+  return () => {
+    ids += idsPerExchange;
+    return ids;
+  };
+}
 
 /**
  * True if the server does not know the session any more. The specification says 404; servers that have restarted also

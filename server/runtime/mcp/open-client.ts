@@ -1,4 +1,5 @@
 import { build } from "../../lib/build-info.ts";
+import { isTransient } from "../../lib/egress-error.ts";
 import { unansweredCode } from "./bounded-fetch.ts";
 import type { McpLimits } from "./deadline.ts";
 import { type Elicit, type McpQuestion, readQuestion, readRequiredQuestion, urlRequiredCode } from "./elicitation.ts";
@@ -93,6 +94,25 @@ export function onlyOne(operations: ReadonlySet<Operation>): Operation {
   throw new Error("The question cannot be assigned to one of the calls that are open.");
 }
 
+// Set by the protocol itself; tools must not choose a session.
+const ownHeaders = new Set(["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]);
+
+const withoutOwn = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase())));
+
+const noReconnection = {
+  maxRetries: 0,
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 1000,
+  reconnectionDelayGrowFactor: 1,
+};
+
+/** Returns the options of a transport to a server with these headers. */
+export const transportOptions = (headers: Record<string, string>) => ({
+  requestInit: { headers: withoutOwn(headers) },
+  reconnectionOptions: noReconnection,
+});
+
 // The longest that a timer takes. The deadline of the operation ends its requests before.
 export const longest_ms = 2 ** 31 - 1;
 
@@ -111,6 +131,23 @@ export function requestOptions({ timeout_ms, clock, hooks }: Operation, signal: 
 
 /** Returns the timeout of each HTTP response of an operation. */
 export const responseTimeout = ({ timeout_ms, clock }: Operation): number => (clock ? longest_ms : timeout_ms);
+
+/** True for an error that the server itself answered to a request. */
+export async function isReply(error: unknown): Promise<boolean> {
+  const { McpError } = await import("./sdk.ts");
+  return error instanceof McpError && error.code !== unansweredCode;
+}
+
+/** True for a failure of the connection or of the server's host, after which the same question may be answered. */
+export async function isPassing(error: unknown): Promise<boolean> {
+  if (error instanceof McpFailure) return isTransient(error.code);
+  const { McpError, StreamableHTTPError } = await import("./sdk.ts");
+  if (error instanceof StreamableHTTPError) {
+    const { code = 0 } = error;
+    return code === 408 || code === 429 || code >= 500;
+  }
+  return error instanceof McpError ? error.code === unansweredCode : error instanceof SyntaxError;
+}
 
 /** Describes a failure in our words, with at most a short quote of the server. */
 export async function failureOf(error: unknown): Promise<McpFailure> {

@@ -34,6 +34,51 @@ test("a program's stderr is logged in whole lines under its name, and a secret c
   ]);
 });
 
+test("each line of a write is logged, and a line that is too long says that it was cut", () => {
+  const { lines, hear, say } = programLog();
+  hear(Buffer.from(`first\r\n${"x".repeat(5000)}\nlast`));
+  hear(Buffer.from("\n"));
+  say({ level: "info", message: "y".repeat(5000) });
+  expect(lines.map(([, , fields]) => fields!.text)).toEqual([
+    "first",
+    `${"x".repeat(4096)} … [the rest of the line is left out]`,
+    "last",
+    `${"y".repeat(4096)} … [the rest of the line is left out]`,
+  ]);
+});
+
+test("a program that only returns to the line's start, as progress bars do, is logged", () => {
+  const { lines, hear } = programLog();
+  for (const text of ["10 %\r", "20 %\r", "30 %\r"]) hear(Buffer.from(text));
+  expect(lines.map(([, , fields]) => fields!.text)).toEqual(["10 %", "20 %"]);
+});
+
+test.each([4090, 4096, 4100])("no part of a secret is shown where a long line is cut (%d)", (before) => {
+  const { lines, hear, end } = programLog();
+  const text = `${"x".repeat(before)}${secret} and ${"y".repeat(3000)}`;
+  for (let at = 0; at < text.length; at += 100) hear(Buffer.from(text.slice(at, at + 100)));
+  end();
+  const shown = JSON.stringify(lines);
+  expect(shown).toContain("xxx");
+  for (let at = 0; at + 4 <= secret.length; at++) expect(shown).not.toContain(secret.slice(at, at + 4));
+});
+
+test("a secret of several lines is hidden, and so is one that the end cuts", () => {
+  const { lines, log } = record();
+  const several = "-----BEGIN KEY-----\nMIIEvQIBADANBg\n-----END KEY-----";
+  const { hear, end } = createProgramLog({ name: "files", log, secrets: [several], now: () => 0 });
+  hear(Buffer.from(`key ${several.slice(0, 25)}`));
+  hear(Buffer.from(`${several.slice(25)} read\nand ${several.slice(0, 30)}`));
+  end();
+  expect(lines.map(([, , fields]) => fields!.text)).toEqual(["key [hidden] read", "and [hidden]"]);
+});
+
+test("short lines are not logged in any number", () => {
+  const { lines, hear } = programLog();
+  for (let time = 0; time < 100; time++) hear(Buffer.from("x\n".repeat(100)));
+  expect(lines.length).toBe(256);
+});
+
 test("log messages have the program's level, and those that matter are warnings", () => {
   const { lines, say } = programLog();
   say({ level: "notice", message: "indexed 3 files" });
@@ -61,8 +106,9 @@ test("a flood is left out for a minute, and logging goes on after it", () => {
 
 test("a line without end is not held for ever", () => {
   const { lines, hear } = programLog();
-  for (let time = 0; time < 20; time++) hear(Buffer.from("x".repeat(1000)));
-  expect(lines.length).toBeGreaterThan(0);
+  for (let time = 0; time < 20; time++) hear(Buffer.from(`x${" ".repeat(999)}`));
+  expect(lines.length).toBe(1);
+  expect(lines[0]![2]!.text).toEndWith(" … [the rest of the line is left out]");
 });
 
 test("messages of a program are in the server's log, and not in the run that calls at that time", async () => {

@@ -1,7 +1,7 @@
 import { entryOf } from "../../lib/collections.ts";
 import { createStreamMask } from "../../lib/exact-masks.ts";
 import type { Log } from "../../lib/log.ts";
-import { maskSecrets } from "../../lib/redact.ts";
+import { maskTruncated } from "../../lib/redact.ts";
 import { describeSpawnError, spawnWithRetry } from "../../lib/spawn-with-retry.ts";
 import { exactFields } from "./bounded-fetch.ts";
 import { withDeadline } from "./deadline.ts";
@@ -98,7 +98,11 @@ export function createStdioServers({
     try {
       return await spawnWithRetry(() => open(name, server, forget, setOutputReader), closing.signal);
     } catch (error) {
-      log.warn("MCP server did not start", { server: name, error });
+      // Only its message, because a worker's log takes plain data.
+      log.warn("MCP server did not start", {
+        server: name,
+        error: error instanceof Error ? error.message : `${error}`,
+      });
       const fault = describeSpawnError(error);
       const why = `${fault ? ` (${fault})` : ""}.${await words()}`;
       throw new McpFailure("mcp_unreachable", `The process of stdio:${name} did not start${why}`);
@@ -172,8 +176,8 @@ export function createStdioServers({
     return async () => {
       // Exit and stderr arrive separately.
       await Promise.race([ended, Bun.sleep(lastWords.wait_ms)]);
-      // Secrets are hidden before truncation, because a truncated secret would not be found.
-      const lines = maskSecrets(plainText(last), secrets).trim().split("\n").slice(-lastWords.lines);
+      // Secrets are hidden before truncation, because a truncated secret would not be found. The end may be one, too.
+      const lines = maskTruncated(plainText(last), secrets).trim().split("\n").slice(-lastWords.lines);
       const output = lines.join("\n").slice(-lastWords.characters).toWellFormed();
       return output && ` It wrote: ${output}`;
     };

@@ -12,7 +12,10 @@ const complaining = `
 for (let i = 0; i < 100; i++) console.error("line " + i);
 console.error("Error: \\x1b[31mno such folder /data, with " + process.env.GIVEN_TOKEN);
 process.exitCode = 1;`;
+const broken = `process.stderr.write("key " + process.env.GIVEN_TOKEN.slice(0, 12), () => process.exit(1));`;
 const environment = {
+  RUNNEL_MCP_BROKEN_COMMAND: JSON.stringify([process.execPath, "-e", broken]),
+  RUNNEL_MCP_BROKEN_ENV: "GIVEN_TOKEN",
   RUNNEL_MCP_TESTS_COMMAND: JSON.stringify([process.execPath, program]),
   RUNNEL_MCP_TESTS_ENV: "GIVEN, ABSENT",
   GIVEN: "yes",
@@ -137,6 +140,7 @@ test("a program that did not start, or exited, is an error with its last stderr 
   expect(await failure("stdio:complaining")).toBe(
     "The process of stdio:complaining did not start. It wrote: line 96\nline 97\nline 98\nline 99\nError: [31mno such folder /data, with [hidden]",
   );
+  expect(await failure("stdio:broken")).toBe("The process of stdio:broken did not start. It wrote: key [hidden]");
   expect(await failure("stdio:absent")).toBe("The process of stdio:absent did not start (ENOENT).");
   expect(await failure("stdio:silent")).toBe("The process of stdio:silent did not start.");
   const fresh = newStdio();
