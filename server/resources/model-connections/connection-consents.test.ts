@@ -30,8 +30,8 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
     client_secret: oauthClientSecret,
     ...auth,
   };
-  const saved = await owner.send("POST", "/connections", { name: "gw", base_url: gateway.url, auth: code });
-  expect(saved.status).toBe(201);
+  const save = () => owner.send("POST", "/connections", { name: "gw", base_url: gateway.url, auth: code });
+  expect((await save()).status).toBe(201);
   const client = await server.client();
   const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model });
   const run = async () => (await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hi" })).body;
@@ -41,6 +41,25 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
   const consent = async () => (await owner.send("GET", "/connections")).body.data[0].consent;
   const pass = (seconds: number) => {
     at += seconds * 1000;
+  };
+  /** Makes the issuer wait with its next answer. */
+  const hold = () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    issuer.before = async () => {
+      issuer.before = async () => {};
+      asked.resolve();
+      await answered.promise;
+    };
+    return { asked: asked.promise, answer: answered.resolve };
+  };
+  /** Starts another issuer, makes the connection one of it, and lets its operator consent there. */
+  const move = async () => {
+    const other = stack.use(await startOAuthServer());
+    other.now = now;
+    const changed = await owner.send("PATCH", "/connections/gw", { auth: { ...code, issuer: other.url } });
+    expect(changed.status).toBe(200);
+    const connectThere = async () => await comeBack(other.consent(await begin(), "ada"));
+    return { other, connectThere };
   };
   const refreshes = () => issuer.requests("refresh_token");
   const token = (rejected?: string) =>
@@ -58,8 +77,8 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
       now,
     });
   if (isConnected) expect((await connect()).status).toBe(200);
-  const tools = { begin, comeBack, connect, consent, pass, refreshes, token, elsewhere, run };
-  return { stack, issuer, gateway, server, owner, client, code, ...tools };
+  const tools = { begin, comeBack, connect, consent, pass, hold, move, refreshes, token, elsewhere, run };
+  return { stack, issuer, gateway, server, owner, client, code, save, ...tools };
 }
 
 test("an operator consents once, and then every run's call carries a token", async () => {
@@ -348,4 +367,77 @@ test("consents are forgotten once their time is up", async () => {
   pass(601);
   await server.sweep();
   expect(left()).toEqual({ count: 0 });
+});
+
+test("a refresh that fails while its connection moves to another issuer gives no call the former issuer's token", async () => {
+  const { stack, issuer, pass, token, hold, move } = await setUp();
+  await using _ = stack;
+  // The former token is still valid, so that a failed refresh would fall back to it.
+  pass(3600 - 30);
+  issuer.faults.token = () => new Response("busy", { status: 503 });
+  const { asked, answer } = hold();
+  const former = token();
+  await asked;
+  const { other, connectThere } = await move();
+  const early = token();
+  expect((await connectThere()).status).toBe(200);
+  const later = token();
+  answer();
+  expect(await former).toMatchObject({ status: "failed", retryable: false });
+  expect(await early).toMatchObject({ status: "failed", message: expect.stringContaining("connections connect gw") });
+  const found = await later;
+  expect(found.status === "ready" && other.issued()).toContain(found.status === "ready" && found.token);
+});
+
+test("refreshed tokens of a former issuer are revoked there, and never used or revoked at the next one", async () => {
+  const { stack, issuer, pass, token, hold, move, elsewhere } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  const { asked, answer } = hold();
+  const former = token();
+  await asked;
+  const { other, connectThere } = await move();
+  await connectThere();
+  answer();
+  expect(await former).toMatchObject({ status: "failed" });
+  await elsewhere().revocations.idle();
+  expect(issuer.revoked).toContain(issuer.issued().findLast((each) => each.startsWith("at-"))!);
+  expect(other.revoked).toEqual([]);
+});
+
+test("tokens of a former issuer that the storage did not take are revoked there, and the next issuer's are used", async () => {
+  const { stack, issuer, server, pass, token, move, elsewhere } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  server.db.sqlite.run(
+    "CREATE TRIGGER full BEFORE UPDATE OF sealed ON model_connection_grants BEGIN SELECT RAISE(ABORT, 'full'); END",
+  );
+  const unstored = await token();
+  server.db.sqlite.run("DROP TRIGGER full");
+  const { other, connectThere } = await move();
+  await connectThere();
+  pass(3600);
+  const found = await token();
+  expect(found.status === "ready" && other.issued()).toContain(found.status === "ready" && found.token);
+  await elsewhere().revocations.idle();
+  expect(issuer.revoked).toContain(unstored.status === "ready" ? unstored.token : "");
+  expect(other.revoked).toEqual([]);
+});
+
+test("calls that wait for a refresh get the token of a consent that was given meanwhile", async () => {
+  const { stack, issuer, pass, token, hold, connect } = await setUp();
+  await using _ = stack;
+  for (const fault of [undefined, () => new Response("busy", { status: 503 })]) {
+    pass(3600);
+    const { asked, answer } = hold();
+    const waiting = token();
+    await asked;
+    await connect();
+    if (fault) issuer.faults.token = fault;
+    answer();
+    expect(await waiting).toMatchObject({ status: "ready" });
+    issuer.faults = {};
+    expect(await token()).toEqual(await waiting);
+    expect(issuer.spentTwice()).toBe(0);
+  }
 });

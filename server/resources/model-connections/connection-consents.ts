@@ -1,6 +1,6 @@
 import type { ConnectionToken } from "../../domain/connection-auth.ts";
 import { AppError } from "../../domain/errors.ts";
-import { losesGrants } from "../../http/oauth-client-faults.ts";
+import { grantIdentity, losesGrants } from "../../http/oauth-client-faults.ts";
 import type { Log } from "../../lib/log.ts";
 import { randomToken } from "../../lib/random-token.ts";
 import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
@@ -58,10 +58,12 @@ const poll_ms = 100;
  */
 export function createConnectionConsents(options: ConsentOptions) {
   const { db, audit, grants, requests, clientOf, mayRefresh, log, now } = options;
+  /** Refreshes under way, by connection and client: a call never waits for the token of another issuer. */
   const flights = new Map<string, Promise<ConnectionToken>>();
   const pauses = new Map<string, { until: number; of: string; answer: ConnectionToken }>();
   /** Refreshed tokens that the storage did not take yet: the former refresh token is spent. */
-  const unstored = new Map<string, { row: ConnectionGrant; fresh: TokenSet }>();
+  const unstored = new Map<string, { row: ConnectionGrant; client: IssuerClient; fresh: TokenSet }>();
+  const keyOf = (connection: string, client: IssuerClient): string => `${connection} ${grantIdentity(client)}`;
 
   /** True if tokens of this client still belong to the connection. */
   function isSame(connection: string, client: IssuerClient): boolean {
@@ -96,7 +98,7 @@ export function createConnectionConsents(options: ConsentOptions) {
   }
 
   function get(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
-    const flight = flights.get(connection);
+    const flight = flights.get(keyOf(connection, client));
     if (flight && isSame(connection, client)) return flight;
     const found = held(connection, client, rejected);
     if (found) return Promise.resolve(found);
@@ -104,17 +106,21 @@ export function createConnectionConsents(options: ConsentOptions) {
   }
 
   function refreshOnce(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
+    const key = keyOf(connection, client);
     const started = refresh(connection, client, rejected).finally(() => {
-      flights.delete(connection);
+      flights.delete(key);
     });
-    flights.set(connection, started);
+    flights.set(key, started);
     return started;
   }
 
   /** Refreshes a grant that this process has reserved, or waits for the process that has. */
   async function refresh(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
     const late = unstored.get(connection);
-    if (late) return await store(connection, late.row, late.fresh);
+    if (late) {
+      const answer = (await store(late.row, late.client, late.fresh)) ?? held(connection, client, rejected);
+      if (answer) return answer;
+    }
     for (;;) {
       const row = grants.of(connection);
       const refresh_token = row && grants.tokensOf(row)?.refresh_token;
@@ -145,32 +151,32 @@ export function createConnectionConsents(options: ConsentOptions) {
       return await refused(row, client, error, rejected);
     }
     pauses.delete(connection);
-    return await store(connection, row, fresh, client);
+    return (await store(row, client, fresh)) ?? held(connection, client, rejected) ?? changed;
   }
 
-  /** Stores refreshed tokens. Those of a grant that was replaced or deleted meanwhile are revoked. */
-  async function store(
-    connection: string,
-    row: ConnectionGrant,
-    fresh: TokenSet,
-    client: IssuerClient | null = clientOf(connection),
-  ): Promise<ConnectionToken> {
+  /** Stores refreshed tokens of a client; null if their grant was replaced or deleted meanwhile. */
+  async function store(row: ConnectionGrant, client: IssuerClient, fresh: TokenSet): Promise<ConnectionToken | null> {
+    const { connection } = row;
     try {
       const isStored = await db.write(() => {
         const isCurrent = grants.refresh(row, fresh);
-        // Revoking them could end a newer consent of the same person.
-        if (!isCurrent && client && !grants.current(connection)) grants.revokeLater(client, fresh);
+        if (!isCurrent) revokeUnused(connection, client, fresh);
         return isCurrent;
       });
       unstored.delete(connection);
       if (isStored) return { status: "ready", token: fresh.access_token };
       options.onRevoked();
-      return changed;
+      return null;
     } catch (error) {
       log.error("refreshed tokens of a connection could not be stored", { connection, error });
-      unstored.set(connection, { row, fresh });
-      return { status: "ready", token: fresh.access_token };
+      unstored.set(connection, { row, client, fresh });
+      return isSame(connection, client) ? { status: "ready", token: fresh.access_token } : null;
     }
+  }
+
+  /** Queues the revocation of tokens that are not stored, unless it could end a newer consent of the same person. */
+  function revokeUnused(connection: string, client: IssuerClient, fresh: TokenSet): void {
+    if (!grants.current(connection) || !isSame(connection, client)) grants.revokeLater(client, fresh);
   }
 
   async function refused(
@@ -184,6 +190,9 @@ export function createConnectionConsents(options: ConsentOptions) {
       await db.write(() => void grants.fail(row, { code, message }));
       return held(connection, client, rejected) ?? changed;
     }
+    // The issuer was asked about something that is over: neither its answer nor the former token counts any more.
+    if (!isSame(connection, client) || grants.of(connection)?.sealed !== row.sealed)
+      return held(connection, client, rejected) ?? changed;
     const access_token = grants.tokensOf(row)?.access_token;
     const isUsable = access_token !== undefined && access_token !== rejected && isFresh(row, 0);
     const answer: ConnectionToken = isUsable
@@ -254,7 +263,6 @@ export function createConnectionConsents(options: ConsentOptions) {
       });
       options.onRevoked();
       pauses.delete(connection);
-      unstored.delete(connection);
       if (!isStored) return await fail("client_changed", changed.message);
       return { granted: true, clientName: connection, returnUrl: null };
     },
@@ -268,7 +276,7 @@ export function createConnectionConsents(options: ConsentOptions) {
       if (!mayRefresh) return;
       for (const row of grants.all()) {
         const client = row.is_refreshable && !isFresh(row, ahead_ms) ? clientOf(row.connection) : null;
-        if (!client || flights.has(row.connection)) continue;
+        if (!client || flights.has(keyOf(row.connection, client))) continue;
         refreshOnce(row.connection, client).catch((error) => log.error("a token was not refreshed", { error }));
       }
     },
