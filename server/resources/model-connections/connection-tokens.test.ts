@@ -288,6 +288,14 @@ test("a secret stays with its server: another issuer or client needs it again, o
   expect(change({ issuer: "https://evil.example" })).rejects.toThrow("send its secret again");
   expect(change({ issuer: null, token_endpoint: "https://evil.example" })).rejects.toThrow("send its secret again");
   expect(change({ client_id: "other" })).rejects.toThrow("send its secret again");
+  expect(change({ revocation_endpoint: "https://evil.example" })).rejects.toThrow("send its secret again");
+  const consenting = { grant: "authorization_code", issuer: null, token_endpoint: `${issuer.url}/token` };
+  const endpoints = { authorization_endpoint: `${issuer.url}/authorize`, revocation_endpoint: `${issuer.url}/revoke` };
+  await change({ ...consenting, ...endpoints, client_secret: oauthClientSecret });
+  for (const name of ["authorization_endpoint", "revocation_endpoint"])
+    expect(change({ ...consenting, ...endpoints, [name]: "https://evil.example" })).rejects.toThrow(
+      "send its secret again",
+    );
   await server.connections.update("gw", { api_key: "sk-key" }, testActor);
   expect(server.connections.resolve("openai_compatible/gw/m", "live").connection).toMatchObject({ api_key: "sk-key" });
   expect(server.connections.list().find(({ name }) => name === "gw")).toMatchObject({ auth: null, has_key: true });
