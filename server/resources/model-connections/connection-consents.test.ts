@@ -441,3 +441,33 @@ test("calls that wait for a refresh get the token of a consent that was given me
     expect(issuer.spentTwice()).toBe(0);
   }
 });
+
+test("a grant of another client than the connection's is not used, refreshed or sent anywhere", async () => {
+  const { stack, issuer, server, token, move, pass, elsewhere, refreshes } = await setUp();
+  await using _ = stack;
+  const { db } = server;
+  const former = db.sqlite
+    .query<Record<string, string | number | null>, []>("SELECT * FROM model_connection_grants")
+    .get()!;
+  const { other } = await move();
+  // As in a cell that has the connections already, and the grants not yet.
+  const names = Object.keys(former);
+  await db.write(() =>
+    db.sqlite.run(
+      `INSERT INTO model_connection_grants (${names}) VALUES (${names.map(() => "?")})`,
+      Object.values(former),
+    ),
+  );
+  const copy = elsewhere(false);
+  const copied = () => copy.store.tokenOf(String(copy.store.resolve(model, "live").connection.token_source));
+  for (const seconds of [0, 3600 - 120, 3600]) {
+    pass(seconds);
+    expect(await token()).toMatchObject({ status: "failed", retryable: false });
+    expect(await copied()).toMatchObject({ status: "failed", retryable: true });
+    const first = elsewhere();
+    first.consents.refreshAhead();
+    await first.consents.stop();
+  }
+  expect([refreshes(), other.requests("refresh_token")]).toEqual([0, 0]);
+  expect(issuer.issued().filter((each) => each.startsWith("at-"))).toHaveLength(1);
+});

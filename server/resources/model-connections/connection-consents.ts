@@ -79,6 +79,7 @@ export function createConnectionConsents(options: ConsentOptions) {
     const tokens = grants.tokensOf(row);
     if (row.status === "failed" || !tokens)
       return failed(`${row.error?.message ?? "Its consent has ended."} ${howTo(connection)}`);
+    if (tokens.client !== grantIdentity(client)) return { ...changed, retryable: !mayRefresh };
     const { access_token } = tokens;
     const isKept = access_token !== rejected || now() - (row.refreshed_at_ms ?? row.created_at_ms) < new_ms;
     if (tokens.refresh_token === null)
@@ -123,8 +124,9 @@ export function createConnectionConsents(options: ConsentOptions) {
     }
     for (;;) {
       const row = grants.of(connection);
-      const refresh_token = row && grants.tokensOf(row)?.refresh_token;
-      if (!row || !refresh_token) return held(connection, client, rejected) ?? changed;
+      const tokens = row && grants.tokensOf(row);
+      const refresh_token = tokens?.client === grantIdentity(client) ? tokens.refresh_token : null;
+      if (!row || refresh_token === null) return held(connection, client, rejected) ?? changed;
       const pause = pauses.get(connection);
       if (pause && now() < pause.until && pause.of === row.sealed) return pause.answer;
       if (await db.write(() => grants.claim(row))) return await request(row, client, refresh_token, rejected);
@@ -159,7 +161,7 @@ export function createConnectionConsents(options: ConsentOptions) {
     const { connection } = row;
     try {
       const isStored = await db.write(() => {
-        const isCurrent = grants.refresh(row, fresh);
+        const isCurrent = grants.refresh(row, client, fresh);
         if (!isCurrent) revokeUnused(connection, client, fresh);
         return isCurrent;
       });
@@ -256,7 +258,7 @@ export function createConnectionConsents(options: ConsentOptions) {
           grants.revokeLater(client, fresh);
           return false;
         }
-        grants.insert(connection, fresh, attempt.scopes);
+        grants.insert(connection, client, fresh, attempt.scopes);
         grants.endConsent(state, null);
         audit.note({ actor }, "model_connection.connected", connection);
         return true;

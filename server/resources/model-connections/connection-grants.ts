@@ -1,6 +1,7 @@
 import { and, eq, lte, ne } from "drizzle-orm";
 import type { CodedError } from "../../domain/errors.ts";
 import { timestampOrNull } from "../../domain/time.ts";
+import { grantIdentity } from "../../http/oauth-client-faults.ts";
 import { randomToken } from "../../lib/random-token.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { IssuerClient, StoredAttempt, StoredRevocation } from "../../runtime/oauth/client-definition.ts";
@@ -20,6 +21,8 @@ export type ConnectionGrant = typeof grants.$inferSelect;
 
 /** Encrypted part of a grant. */
 interface StoredTokens {
+  /** The client that they were issued for: a cell may have the grants of a moment before or after its connections. */
+  client: string;
   access_token: string;
   refresh_token: string | null;
   /** How long the issuer's tokens last: an issuer may not repeat it when it refreshes. Null: it never said. */
@@ -110,12 +113,12 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
      * Stores tokens after a consent in place of earlier ones. These are forgotten and not revoked: many issuers keep one
      * authorization for a person and client, and end the new tokens with it (RFC 7009, 2.1).
      */
-    insert(connection: string, tokens: TokenSet, requested: readonly string[]): void {
+    insert(connection: string, client: IssuerClient, tokens: TokenSet, requested: readonly string[]): void {
       const at = now();
       const row: ConnectionGrant = {
         connection,
         status: "active",
-        sealed: sealTokens(connection, storedOf(tokens, null)),
+        sealed: sealTokens(connection, storedOf(grantIdentity(client), tokens, null)),
         scopes: tokens.scopes ?? requested,
         is_refreshable: tokens.refresh_token !== null,
         expires_at_ms: expiryOf(tokens.expires_in_seconds, at),
@@ -128,8 +131,8 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
     },
 
     /** Stores refreshed tokens. Returns false if the grant was replaced, or deleted, meanwhile. */
-    refresh(row: ConnectionGrant, tokens: TokenSet): boolean {
-      const stored = storedOf(tokens, tokensOf(row));
+    refresh(row: ConnectionGrant, client: IssuerClient, tokens: TokenSet): boolean {
+      const stored = storedOf(grantIdentity(client), tokens, tokensOf(row));
       const changed = orm
         .update(grants)
         .set({
@@ -241,7 +244,8 @@ const missing = {
 const tooLate: CodedError = { code: "state_invalid", message: "The address was not used within ten minutes." };
 
 /** An issuer that refreshes without a new refresh token keeps the old one, and without a lifetime the old lifetime. */
-const storedOf = (tokens: TokenSet, before: StoredTokens | null): StoredTokens => ({
+const storedOf = (client: string, tokens: TokenSet, before: StoredTokens | null): StoredTokens => ({
+  client,
   access_token: tokens.access_token,
   refresh_token: tokens.refresh_token ?? before?.refresh_token ?? null,
   lifetime_seconds: tokens.expires_in_seconds ?? before?.lifetime_seconds ?? null,
