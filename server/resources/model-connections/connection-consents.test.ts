@@ -471,3 +471,34 @@ test("a grant of another client than the connection's is not used, refreshed or 
   expect([refreshes(), other.requests("refresh_token")]).toEqual([0, 0]);
   expect(issuer.issued().filter((each) => each.startsWith("at-"))).toHaveLength(1);
 });
+
+test("a consent of a connection that was removed during the exchange is not stored, even if it is there again", async () => {
+  const { stack, issuer, owner, save, begin, comeBack, hold, consent, elsewhere } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const path = issuer.consent(await begin(), "ada");
+  const { asked, answer } = hold();
+  const back = comeBack(path);
+  await asked;
+  await owner.send("DELETE", "/connections/gw");
+  expect((await save()).status).toBe(201);
+  answer();
+  expect((await back).status).toBe(400);
+  expect(await consent()).toMatchObject({ status: "missing" });
+  await elsewhere().revocations.idle();
+  expect(new Set(issuer.revoked)).toEqual(new Set(issuer.issued()));
+});
+
+test("a consent whose time ends while its code is exchanged is stored", async () => {
+  const { stack, issuer, server, begin, comeBack, hold, consent, pass } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const path = issuer.consent(await begin(), "ada");
+  pass(599);
+  const { asked, answer } = hold();
+  const back = comeBack(path);
+  await asked;
+  pass(2);
+  await server.sweep();
+  answer();
+  expect((await back).status).toBe(200);
+  expect(await consent()).toMatchObject({ status: "active" });
+});

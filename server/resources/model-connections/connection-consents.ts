@@ -240,7 +240,7 @@ export function createConnectionConsents(options: ConsentOptions) {
       if (!attempt) return stale;
       const { connection, actor, definition } = attempt;
       const fail = async (code: string, message: string): Promise<ConsentOutcome> => {
-        await db.write(() => grants.endConsent(state, { code, message }));
+        await db.write(() => void grants.endConsent(state, { code, message }));
         return { granted: false, code, message, clientName: connection, returnUrl: null };
       };
       const client = clientOf(connection);
@@ -254,12 +254,12 @@ export function createConnectionConsents(options: ConsentOptions) {
         return await fail(error.code, error.message);
       }
       const isStored = await db.write(() => {
-        if (!isSame(connection, client)) {
-          grants.revokeLater(client, fresh);
+        // A connection that was removed and added again is another one, though its client may be the same.
+        if (!isSame(connection, client) || !grants.endConsent(state, null)) {
+          revokeUnused(connection, client, fresh);
           return false;
         }
         grants.insert(connection, client, fresh, attempt.scopes);
-        grants.endConsent(state, null);
         audit.note({ actor }, "model_connection.connected", connection);
         return true;
       });

@@ -36,6 +36,8 @@ interface StoredConsent extends StoredAttempt {
 }
 
 const consent_ms = 10 * 60_000;
+/** Longer than the exchange of a code takes, with the metadata of its issuer. */
+const exchange_ms = 60_000;
 /** Longer than any answer of an authorization server is waited for. */
 const claim_ms = 20_000;
 
@@ -180,18 +182,23 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
       const state_hash = hashOf(state);
       const row = orm.select().from(consents).where(eq(consents.state_hash, state_hash)).get();
       if (!row || row.sealed === "" || row.expires_at_ms <= now()) return null;
-      orm.update(consents).set({ sealed: "" }).where(eq(consents.state_hash, state_hash)).run();
+      // It is kept until the exchange is over: one that is gone by then was withdrawn.
+      const expires_at_ms = Math.max(row.expires_at_ms, now() + exchange_ms);
+      orm.update(consents).set({ sealed: "", expires_at_ms }).where(eq(consents.state_hash, state_hash)).run();
       const attempt: StoredConsent = JSON.parse(seal.open(row.sealed, consentContext(state_hash)));
       return { ...attempt, connection: row.connection };
     },
-    /** Notes how a consent ended, for the command that waits for it. */
-    endConsent(state: string, error: CodedError | null): void {
+    /**
+     * Notes how a consent ended, for the command that waits for it. Returns false if it was deleted: its connection was
+     * changed or removed.
+     */
+    endConsent: (state: string, error: CodedError | null): boolean =>
       orm
         .update(consents)
         .set({ is_done: true, error })
         .where(eq(consents.state_hash, hashOf(state)))
-        .run();
-    },
+        .returning({ connection: consents.connection })
+        .all().length > 0,
     /** Outcome of a consent: null while it is under way, and an error if it was refused, deleted or is too old. */
     outcomeOf(state: string): { error: CodedError | null } | null {
       const row = orm
