@@ -502,3 +502,25 @@ test("a consent whose time ends while its code is exchanged is stored", async ()
   expect((await back).status).toBe(200);
   expect(await consent()).toMatchObject({ status: "active" });
 });
+
+test("a refused token that nothing can refresh ends its consent, unless it was issued just now", async () => {
+  const { stack, issuer, pass, consent, token, connect, elsewhere } = await setUp({ isConnected: false });
+  await using _ = stack;
+  issuer.faults.body = (body) => delete body.refresh_token;
+  await connect();
+  const found = await token();
+  const text = found.status === "ready" ? found.token : "";
+  expect(await token(text)).toEqual(found);
+  pass(6);
+  expect(await token("another")).toEqual(found);
+  const copy = elsewhere(false);
+  const source = String(copy.store.resolve(model, "live").connection.token_source);
+  const refused = { status: "failed", retryable: false, message: expect.stringContaining("connections connect gw") };
+  expect(await copy.store.tokenOf(source, text)).toMatchObject(refused);
+  expect(await consent()).toMatchObject({ status: "active" });
+  expect(await token(text)).toMatchObject(refused);
+  expect(await consent()).toMatchObject({ status: "failed", error: { code: "token_rejected" } });
+  expect(await token()).toMatchObject(refused);
+  await connect();
+  expect(await token(text)).toMatchObject({ status: "ready" });
+});

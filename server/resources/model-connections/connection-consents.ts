@@ -7,6 +7,7 @@ import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
+import { isNew } from "../../runtime/oauth/token-age.ts";
 import type { Actor, Audit } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { ConnectionGrant, ConnectionGrants } from "./connection-grants.ts";
@@ -45,8 +46,6 @@ const statePrefix = "connection.";
 const early_ms = 60_000;
 /** The first cell refreshes earlier, because the copies of the other cells follow it. */
 const ahead_ms = 180_000;
-/** A server that refuses every token must not make its issuer issue one for each call. */
-const new_ms = 5000;
 /** An issuer that refused is not asked again at once by the calls of many runs. */
 const pause_ms = { retryable: 1000, final: 10_000 };
 const poll_ms = 100;
@@ -71,7 +70,7 @@ export function createConnectionConsents(options: ConsentOptions) {
     return current !== null && !losesGrants(client, current, true);
   }
 
-  /** Returns what needs no request: a token, or the reason why there is none; null if the grant has to be refreshed. */
+  /** Returns what is known already: a token, or the reason why there is none; null if the grant has to be renewed. */
   function held(connection: string, client: IssuerClient, rejected?: string): ConnectionToken | null {
     if (!isSame(connection, client)) return changed;
     const row = grants.of(connection);
@@ -81,11 +80,13 @@ export function createConnectionConsents(options: ConsentOptions) {
       return failed(`${row.error?.message ?? "Its consent has ended."} ${howTo(connection)}`);
     if (tokens.client !== grantIdentity(client)) return { ...changed, retryable: !mayRefresh };
     const { access_token } = tokens;
-    const isKept = access_token !== rejected || now() - (row.refreshed_at_ms ?? row.created_at_ms) < new_ms;
-    if (tokens.refresh_token === null)
-      return row.expires_at_ms !== null && row.expires_at_ms <= now()
-        ? failed(`Its token has expired, and nothing can refresh it. ${howTo(connection)}`)
-        : { status: "ready", token: access_token };
+    const isKept = access_token !== rejected || isNew(row.refreshed_at_ms ?? row.created_at_ms, now());
+    if (tokens.refresh_token === null) {
+      if (row.expires_at_ms !== null && row.expires_at_ms <= now())
+        return failed(`Its token has expired, and nothing can refresh it. ${howTo(connection)}`);
+      if (isKept) return { status: "ready", token: access_token };
+      return mayRefresh ? null : failed(`${refusedToken.message} ${howTo(connection)}`);
+    }
     if (isKept && isFresh(row, mayRefresh ? early_ms : 0)) return { status: "ready", token: access_token };
     if (!mayRefresh) return { status: "failed", message: "Its token is being refreshed.", retryable: true };
     return null;
@@ -126,7 +127,8 @@ export function createConnectionConsents(options: ConsentOptions) {
       const row = grants.of(connection);
       const tokens = row && grants.tokensOf(row);
       const refresh_token = tokens?.client === grantIdentity(client) ? tokens.refresh_token : null;
-      if (!row || refresh_token === null) return held(connection, client, rejected) ?? changed;
+      if (!row || refresh_token === null)
+        return held(connection, client, rejected) ?? (await end(row, client, rejected));
       const pause = pauses.get(connection);
       if (pause && now() < pause.until && pause.of === row.sealed) return pause.answer;
       if (await db.write(() => grants.claim(row))) return await request(row, client, refresh_token, rejected);
@@ -135,6 +137,13 @@ export function createConnectionConsents(options: ConsentOptions) {
       const found = held(connection, client, rejected);
       if (found) return found;
     }
+  }
+
+  /** Ends a grant whose token the model's server refused: nothing can refresh it. */
+  async function end(row: ConnectionGrant | null, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
+    if (!row) return changed;
+    await db.write(() => void grants.fail(row, refusedToken));
+    return held(row.connection, client, rejected) ?? changed;
   }
 
   async function request(
@@ -296,6 +305,11 @@ const changed = {
   status: "failed" as const,
   message: "The connection was changed or removed.",
   retryable: false,
+};
+
+const refusedToken = {
+  code: "token_rejected",
+  message: "The model's server refused its token, and nothing can refresh it.",
 };
 
 const stale: ConsentOutcome = {
