@@ -294,7 +294,7 @@ export function createConnectionConsents(options: ConsentOptions) {
 
     /** Resolves once no token is being refreshed: the answer of an issuer that rotates must not be lost. */
     async stop(): Promise<void> {
-      await Promise.allSettled(flights.values());
+      while (flights.size > 0) await Promise.allSettled(flights.values());
     },
   };
 }
