@@ -524,3 +524,23 @@ test("a refused token that nothing can refresh ends its consent, unless it was i
   await connect();
   expect(await token(text)).toMatchObject({ status: "ready" });
 });
+
+test("a clock that was set back keeps neither a refused token, nor the pause of an issuer, nor the claim of a process", async () => {
+  const { stack, issuer, server, pass, token, refreshes } = await setUp();
+  await using _ = stack;
+  const first = await token();
+  pass(-7200);
+  const second = await token(first.status === "ready" ? first.token : "");
+  expect([second.status, refreshes()]).toEqual(["ready", 1]);
+  expect(second).not.toEqual(first);
+  pass(7200);
+  issuer.faults.token = () => Response.json({ error: "invalid_client" }, { status: 401 });
+  expect(await token()).toMatchObject({ status: "failed", message: expect.stringContaining("invalid_client") });
+  issuer.faults = {};
+  const { db } = server;
+  const claimed = "claimed_until_ms = expires_at_ms + 7200000, expires_at_ms = 1";
+  await db.write(() => db.sqlite.run(`UPDATE model_connection_grants SET ${claimed}`));
+  pass(-7200);
+  expect(await token()).toMatchObject({ status: "ready" });
+  expect(refreshes()).toBe(3);
+});

@@ -7,7 +7,7 @@ import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
-import { isNew } from "../../runtime/oauth/token-age.ts";
+import { isNew, isPending } from "../../runtime/oauth/token-age.ts";
 import type { Actor, Audit } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { ConnectionGrant, ConnectionGrants } from "./connection-grants.ts";
@@ -130,7 +130,7 @@ export function createConnectionConsents(options: ConsentOptions) {
       if (!row || refresh_token === null)
         return held(connection, client, rejected) ?? (await end(row, client, rejected));
       const pause = pauses.get(connection);
-      if (pause && now() < pause.until && pause.of === row.sealed) return pause.answer;
+      if (pause && isPending(pause.until, pause_ms.final, now()) && pause.of === row.sealed) return pause.answer;
       if (await db.write(() => grants.claim(row))) return await request(row, client, refresh_token, rejected);
       await Bun.sleep(poll_ms);
       if (grants.of(connection)?.sealed === row.sealed) continue;

@@ -1,4 +1,4 @@
-import { and, eq, lte, ne } from "drizzle-orm";
+import { and, eq, gt, lte, ne, or } from "drizzle-orm";
 import type { CodedError } from "../../domain/errors.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import { grantIdentity } from "../../http/oauth-client-faults.ts";
@@ -99,12 +99,15 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
       };
     },
 
-    /** Reserves the refresh of a grant for this process. Returns false if another one has it, or has changed the grant. */
+    /**
+     * Reserves the refresh of a grant for this process. Returns false if another one has it, or has changed the grant. A
+     * claim that ends too late was made before the clock was set back.
+     */
     claim: (row: ConnectionGrant): boolean =>
       orm
         .update(grants)
         .set({ claimed_until_ms: now() + claim_ms })
-        .where(and(isOf(row), lte(grants.claimed_until_ms, now())))
+        .where(and(isOf(row), or(lte(grants.claimed_until_ms, now()), gt(grants.claimed_until_ms, now() + claim_ms))))
         .returning({ connection: grants.connection })
         .all().length > 0,
     release: (row: ConnectionGrant): void => {

@@ -100,6 +100,22 @@ test("a server that refuses every token is asked twice by a call, and its issuer
   expect(gateway.headers.length - before).toBeLessThanOrEqual(6);
 });
 
+test("a clock that was set back keeps neither a refused token nor the pause of an issuer", async () => {
+  const { stack, issuer, tokenOf, asked, pass } = await setUp();
+  await using _ = stack;
+  const first = await tokenOf();
+  pass(-7200);
+  const text = first.status === "ready" ? first.token : "";
+  expect(await tokenOf(text)).not.toEqual(first);
+  pass(7200 + 3600);
+  issuer.faults.token = () => Response.json({ error: "invalid_client" }, { status: 401 });
+  expect(await tokenOf()).toMatchObject({ status: "failed" });
+  issuer.faults = {};
+  pass(-7200);
+  expect(await tokenOf(text)).toMatchObject({ status: "ready" });
+  expect(asked()).toBe(4);
+});
+
 test("a 403 about permissions asks for no other token", async () => {
   const { stack, gateway, run, asked, pass } = await setUp();
   await using _ = stack;

@@ -7,3 +7,7 @@ export function isNew(issued_at: number, at: number): boolean {
   // A clock that was set back makes it younger than nothing.
   return age >= 0 && age < new_ms;
 }
+
+/** True until `until`, which was set at most `length_ms` before. A clock that was set back ends it. Times in ms. */
+export const isPending = (until: number, length_ms: number, at: number): boolean =>
+  at < until && until - at <= length_ms;
