@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createEgress } from "../../lib/egress.ts";
 import { silentLog } from "../../lib/log.ts";
 import { createSeal } from "../../lib/seal.ts";
@@ -543,4 +543,29 @@ test("a clock that was set back keeps neither a refused token, nor the pause of 
   pass(-7200);
   expect(await token()).toMatchObject({ status: "ready" });
   expect(refreshes()).toBe(3);
+});
+
+test("a refresh that its issuer does not answer ends while its process still has the claim, and is tried again", async () => {
+  const { stack, issuer, server, pass, token, hold, refreshes } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  const { asked, answer } = hold();
+  stack.defer(answer);
+  const deadline = new AbortController();
+  using timeout = spyOn(AbortSignal, "timeout").mockImplementation(() => deadline.signal);
+  const waiting = token();
+  await asked;
+  const { until } = server.db.sqlite
+    .query<{ until: number }, []>("SELECT claimed_until_ms AS until FROM model_connection_grants")
+    .get()!;
+  // The library has a time of its own for its request.
+  expect(Math.min(...timeout.mock.calls.map(([ms]) => ms))).toBeLessThan(until - issuer.now());
+  deadline.abort(new DOMException("", "TimeoutError"));
+  expect(await waiting).toMatchObject({ status: "failed", retryable: true });
+  timeout.mockRestore();
+  issuer.rotates = false;
+  answer();
+  pass(2);
+  expect(await token()).toMatchObject({ status: "ready" });
+  expect(refreshes()).toBe(2);
 });

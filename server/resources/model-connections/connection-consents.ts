@@ -10,7 +10,7 @@ import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
 import { isNew, isPending } from "../../runtime/oauth/token-age.ts";
 import type { Actor, Audit } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
-import type { ConnectionGrant, ConnectionGrants } from "./connection-grants.ts";
+import { type ConnectionGrant, type ConnectionGrants, refresh_ms } from "./connection-grants.ts";
 
 export type ConnectionConsents = ReturnType<typeof createConnectionConsents>;
 
@@ -153,13 +153,15 @@ export function createConnectionConsents(options: ConsentOptions) {
     rejected: string | undefined,
   ): Promise<ConnectionToken> {
     const { connection } = row;
+    const deadline = AbortSignal.timeout(refresh_ms);
     let fresh: TokenSet;
     try {
-      fresh = await requests.refresh("live", client, refresh_token);
+      fresh = await requests.refresh("live", client, refresh_token, deadline);
     } catch (error) {
       await db.write(() => grants.release(row)).catch((fault) => log.warn("a claim could not be released", { fault }));
       if (!(error instanceof OAuthFailure)) throw error;
-      return await refused(row, client, error, rejected);
+      const isLate = deadline.aborted && error.code === "issuer_unreachable";
+      return await refused(row, client, isLate ? tooLate : error, rejected);
     }
     pauses.delete(connection);
     return (await store(row, client, fresh)) ?? held(connection, client, rejected) ?? changed;
@@ -292,7 +294,10 @@ export function createConnectionConsents(options: ConsentOptions) {
       }
     },
 
-    /** Resolves once no token is being refreshed: the answer of an issuer that rotates must not be lost. */
+    /**
+     * Resolves once no token is being refreshed, because the answer of an issuer that rotates must not be lost. A server
+     * that stops waits for less time than a refresh may take: after a later answer, an operator has to connect again.
+     */
     async stop(): Promise<void> {
       while (flights.size > 0) await Promise.allSettled(flights.values());
     },
@@ -306,6 +311,12 @@ const changed = {
   message: "The connection was changed or removed.",
   retryable: false,
 };
+
+const tooLate = new OAuthFailure(
+  "issuer_unreachable",
+  `The authorization server took longer than ${refresh_ms / 1000} seconds.`,
+  true,
+);
 
 const refusedToken = {
   code: "token_rejected",

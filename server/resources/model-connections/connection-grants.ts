@@ -38,7 +38,9 @@ interface StoredConsent extends StoredAttempt {
 const consent_ms = 10 * 60_000;
 /** Longer than the exchange of a code takes, with the metadata of its issuer. */
 const exchange_ms = 60_000;
-/** Longer than any answer of an authorization server is waited for. */
+/** All requests of a refresh, with those for its issuer's metadata, end within this time. */
+export const refresh_ms = 15_000;
+/** Longer than a refresh and the storage of its tokens, so that no other process begins one meanwhile. */
 const claim_ms = 20_000;
 
 /** Stored tokens of connections, and consents under way. Call all that write inside a write. */
