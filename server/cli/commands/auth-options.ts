@@ -99,10 +99,9 @@ export function authOf(options: AuthOptions, before: ConnectionAuth | null = nul
   if (client_id === undefined)
     throw usageError("OAuth needs --client-id, --client-secret and --issuer or --token-endpoint.");
   const grant = connectionGrantTypes.find((known) => known === options.grant);
-  const isElsewhere = [
-    [issuer, before?.issuer],
-    [tokenEndpoint, before?.token_endpoint],
-  ].some(([given, former]) => given !== undefined && given.trim() !== former);
+  const isElsewhere =
+    (issuer !== undefined && issuer.trim() !== before?.issuer) ||
+    (tokenEndpoint !== undefined && tokenEndpoint.trim() !== before?.token_endpoint);
   const method = tokenAuthMethods.find((known) => known === tokenAuthMethod);
   return {
     ...before,
