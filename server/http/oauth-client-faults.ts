@@ -60,3 +60,7 @@ export const losesGrants = (before: ClientDefinition, after: ClientDefinition, i
   [...identityFields, ...tokenFields].some((name) => before[name] !== after[name]) ||
   // A token that the client gets for itself has all its scopes; a user is asked again when one is missing.
   (!isForUsers && before.scopes.join(" ") !== after.scopes.join(" "));
+
+/** Names what tokens of users are issued for: clients between which grants are kept have the same. */
+export const grantIdentity = (client: ClientDefinition): string =>
+  JSON.stringify([...identityFields, ...tokenFields].map((name) => client[name]));

@@ -2,7 +2,10 @@ import type { Log } from "../../lib/log.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Directory } from "../../storage/replication/directory.ts";
 
-/** Tables without a project that every cell needs: model connections with their tokens, and prices. */
+/**
+ * Tables without a project that every cell needs: model connections with their tokens, and prices. Each arrives by
+ * itself: a grant names the client that it is for, because its connection may be of another moment.
+ */
 const shared = ["model_connections", "model_connection_grants", "model_prices", "model_price_table"] as const;
 
 const every_ms = 1000;

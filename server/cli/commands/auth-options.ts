@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import {
+  authAddressFields,
   type ConnectionAuth,
   type ConnectionAuthInput,
   connectionGrantTypes,
@@ -98,15 +99,19 @@ export function authOf(options: AuthOptions, before: ConnectionAuth | null = nul
   if (client_id === undefined)
     throw usageError("OAuth needs --client-id, --client-secret and --issuer or --token-endpoint.");
   const grant = connectionGrantTypes.find((known) => known === options.grant);
+  const isElsewhere =
+    (issuer !== undefined && issuer.trim() !== before?.issuer) ||
+    (tokenEndpoint !== undefined && tokenEndpoint.trim() !== before?.token_endpoint);
   const method = tokenAuthMethods.find((known) => known === tokenAuthMethod);
   return {
     ...before,
     type: "oauth",
     client_id,
     ...(grant !== undefined && { grant }),
-    // Each replaces the other.
-    ...(issuer !== undefined && { issuer, token_endpoint: tokenEndpoint ?? null, authorization_endpoint: null }),
-    ...(tokenEndpoint !== undefined && { token_endpoint: tokenEndpoint, issuer: issuer ?? null }),
+    // Addresses of the former server must not get the secret of the next one's client.
+    ...(isElsewhere && noAddresses),
+    ...(issuer !== undefined && { issuer }),
+    ...(tokenEndpoint !== undefined && { token_endpoint: tokenEndpoint }),
     ...(authorizationEndpoint !== undefined && { authorization_endpoint: authorizationEndpoint }),
     ...(revocationEndpoint !== undefined && { revocation_endpoint: revocationEndpoint }),
     ...(clientSecret !== undefined && { client_secret: clientSecret }),
@@ -116,6 +121,8 @@ export function authOf(options: AuthOptions, before: ConnectionAuth | null = nul
     ...(method !== undefined && { token_endpoint_auth_method: method }),
   };
 }
+
+const noAddresses = Object.fromEntries(authAddressFields.map((name) => [name, null]));
 
 /** Separates the flags of OAuth from the others. */
 export function splitAuth<Options extends AuthOptions>({

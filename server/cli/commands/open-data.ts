@@ -25,15 +25,33 @@ import { CliError } from "./exit-code.ts";
 
 export type Stores = ReturnType<typeof storesOf>;
 
-/** Returns the stores of a data directory, opened lazily because opening some creates what they need. */
-export function storesOf(db: Db, dir: DataDir) {
+/** Something that may still be at work when a command has its result. */
+interface Working {
+  stop(): Promise<void>;
+}
+
+/**
+ * Returns the stores of a data directory, opened lazily because opening some creates what they need. `onOpen` gets what
+ * has to be stopped before the database is closed.
+ */
+export function storesOf(db: Db, dir: DataDir, onOpen: (opened: Working) => void = () => {}) {
   const audit = createAudit({ db });
   /** Connections with what they need to get tokens. */
   const connected = () => {
     const seal = createSeal(masterKeyOf(dir, db));
     // The operator's own machine may have the authorization server too.
     const egress = createEgress({ allow: splitList(process.env.RUNNEL_EGRESS_ALLOW), loopback: true });
-    return createConnections({ db, audit, seal, egress, environment: process.env, log: silentLog, now: Date.now });
+    const made = createConnections({
+      db,
+      audit,
+      seal,
+      egress,
+      environment: process.env,
+      log: silentLog,
+      now: Date.now,
+    });
+    onOpen(made.consents);
+    return made;
   };
   const connections = () => connected().store;
   const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
@@ -52,6 +70,7 @@ export function storesOf(db: Db, dir: DataDir) {
     models() {
       const store = connections();
       const catalog = createModelCatalog({ db, connections: store, wait_ms: 15_000 });
+      onOpen(catalog);
       const prices = createPriceStore({ db, audit, now: Date.now, listed: catalog.listed });
       return { connections: store, catalog, prices };
     },
@@ -75,9 +94,12 @@ export async function withData<T>(
   const dir = isCurrent(unlocked) ? unlocked : openDataDir(path, { lock: true, create });
   try {
     const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary() });
+    const opened: Working[] = [];
     try {
-      return await work(storesOf(db, dir));
+      return await work(storesOf(db, dir, (each) => opened.unshift(each)));
     } finally {
+      // The newest first: a list that is being read may still ask for a token, whose refresh has to be stored.
+      for (const each of opened) await each.stop();
       db.close();
     }
   } finally {

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createEgress } from "../../lib/egress.ts";
 import { silentLog } from "../../lib/log.ts";
 import { createSeal } from "../../lib/seal.ts";
@@ -31,8 +31,8 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
     client_secret: oauthClientSecret,
     ...auth,
   };
-  const saved = await owner.send("POST", "/connections", { name: "gw", base_url: gateway.url, auth: code });
-  expect(saved.status).toBe(201);
+  const save = () => owner.send("POST", "/connections", { name: "gw", base_url: gateway.url, auth: code });
+  expect((await save()).status).toBe(201);
   const client = await server.client();
   const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model });
   const run = async () => (await client.post("/v1/runs?wait=60", { agent_id: agent.id, input: "hi" })).body;
@@ -48,6 +48,25 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
   const consent = async () => (await owner.send("GET", "/connections")).body.data[0].consent;
   const pass = (seconds: number) => {
     at += seconds * 1000;
+  };
+  /** Makes the issuer wait with its next answer. */
+  const hold = () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    issuer.before = async () => {
+      issuer.before = async () => {};
+      asked.resolve();
+      await answered.promise;
+    };
+    return { asked: asked.promise, answer: answered.resolve };
+  };
+  /** Starts another issuer, makes the connection one of it, and lets its operator consent there. */
+  const move = async () => {
+    const other = stack.use(await startOAuthServer());
+    other.now = now;
+    const changed = await owner.send("PATCH", "/connections/gw", { auth: { ...code, issuer: other.url } });
+    expect(changed.status).toBe(200);
+    const connectThere = async () => await comeBack(other.consent(await begin(), "ada"));
+    return { other, connectThere };
   };
   const refreshes = () => issuer.requests("refresh_token");
   const token = (rejected?: string) =>
@@ -65,8 +84,8 @@ async function setUp({ isConnected = true, auth = {} }: { isConnected?: boolean;
       now,
     });
   if (isConnected) expect((await connect()).status).toBe(200);
-  const tools = { link, begin, comeBack, connect, consent, pass, refreshes, token, elsewhere, run };
-  return { stack, issuer, gateway, server, owner, client, code, ...tools };
+  const tools = { link, begin, comeBack, connect, consent, pass, hold, move, refreshes, token, elsewhere, run };
+  return { stack, issuer, gateway, server, owner, client, code, save, ...tools };
 }
 
 test("an operator consents once, and then every run's call carries a token", async () => {
@@ -443,4 +462,210 @@ test("consents are forgotten once their time is up", async () => {
   pass(601);
   await server.sweep();
   expect(left()).toEqual({ count: 0 });
+});
+
+test("a refresh that fails while its connection moves to another issuer gives no call the former issuer's token", async () => {
+  const { stack, issuer, pass, token, hold, move } = await setUp();
+  await using _ = stack;
+  // The former token is still valid, so that a failed refresh would fall back to it.
+  pass(3600 - 30);
+  issuer.faults.token = () => new Response("busy", { status: 503 });
+  const { asked, answer } = hold();
+  const former = token();
+  await asked;
+  const { other, connectThere } = await move();
+  const early = token();
+  expect((await connectThere()).status).toBe(200);
+  const later = token();
+  answer();
+  expect(await former).toMatchObject({ status: "failed", retryable: false });
+  expect(await early).toMatchObject({ status: "failed", message: expect.stringContaining("connections connect gw") });
+  const found = await later;
+  expect(found.status === "ready" && other.issued()).toContain(found.status === "ready" && found.token);
+});
+
+test("refreshed tokens of a former issuer are revoked there, and never used or revoked at the next one", async () => {
+  const { stack, issuer, pass, token, hold, move, elsewhere } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  const { asked, answer } = hold();
+  const former = token();
+  await asked;
+  // The revocation of the former tokens is late, so that the refresh still succeeds.
+  issuer.faults.revoke = () => new Response(null, { status: 503 });
+  const { other, connectThere } = await move();
+  await connectThere();
+  answer();
+  expect(await former).toMatchObject({ status: "failed" });
+  expect(issuer.issued().filter((each) => each.startsWith("at-"))).toHaveLength(2);
+  issuer.faults = {};
+  pass(11);
+  await elsewhere().revocations.idle();
+  expect(issuer.revoked).toContain(issuer.issued().findLast((each) => each.startsWith("at-"))!);
+  expect(other.revoked).toEqual([]);
+});
+
+test("tokens of a former issuer that the storage did not take are revoked there, and the next issuer's are used", async () => {
+  const { stack, issuer, server, pass, token, move, elsewhere } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  server.db.sqlite.run(
+    "CREATE TRIGGER full BEFORE UPDATE OF sealed ON model_connection_grants BEGIN SELECT RAISE(ABORT, 'full'); END",
+  );
+  const unstored = await token();
+  server.db.sqlite.run("DROP TRIGGER full");
+  const { other, connectThere } = await move();
+  await connectThere();
+  pass(3600);
+  const found = await token();
+  expect(found.status === "ready" && other.issued()).toContain(found.status === "ready" && found.token);
+  await elsewhere().revocations.idle();
+  expect(issuer.revoked).toContain(unstored.status === "ready" ? unstored.token : "");
+  expect(other.revoked).toEqual([]);
+});
+
+test("calls that wait for a refresh get the token of a consent that was given meanwhile", async () => {
+  const { stack, issuer, pass, token, hold, connect } = await setUp();
+  await using _ = stack;
+  for (const fault of [undefined, () => new Response("busy", { status: 503 })]) {
+    pass(3600);
+    const { asked, answer } = hold();
+    const waiting = token();
+    await asked;
+    await connect();
+    if (fault) issuer.faults.token = fault;
+    answer();
+    expect(await waiting).toMatchObject({ status: "ready" });
+    issuer.faults = {};
+    expect(await token()).toEqual(await waiting);
+    expect(issuer.spentTwice()).toBe(0);
+  }
+});
+
+test("a grant of another client than the connection's is not used, refreshed or sent anywhere", async () => {
+  const { stack, issuer, server, token, move, pass, elsewhere, refreshes } = await setUp();
+  await using _ = stack;
+  const { db } = server;
+  const former = db.sqlite
+    .query<Record<string, string | number | null>, []>("SELECT * FROM model_connection_grants")
+    .get()!;
+  const { other } = await move();
+  // As in a cell that has the connections already, and the grants not yet.
+  const names = Object.keys(former);
+  await db.write(() =>
+    db.sqlite.run(
+      `INSERT INTO model_connection_grants (${names}) VALUES (${names.map(() => "?")})`,
+      Object.values(former),
+    ),
+  );
+  const copy = elsewhere(false);
+  const copied = () => copy.store.tokenOf(String(copy.store.resolve(model, "live").connection.token_source));
+  for (const seconds of [0, 3600 - 120, 3600]) {
+    pass(seconds);
+    expect(await token()).toMatchObject({ status: "failed", retryable: false });
+    expect(await copied()).toMatchObject({ status: "failed", retryable: true });
+    const first = elsewhere();
+    first.consents.refreshAhead();
+    await first.consents.stop();
+  }
+  expect([refreshes(), other.requests("refresh_token")]).toEqual([0, 0]);
+  expect(issuer.issued().filter((each) => each.startsWith("at-"))).toHaveLength(1);
+});
+
+test("a consent of a connection that was removed during the exchange is not stored, even if it is there again", async () => {
+  const { stack, issuer, owner, save, begin, comeBack, hold, consent, elsewhere } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const path = issuer.consent(await begin(), "ada");
+  const { asked, answer } = hold();
+  const back = comeBack(path);
+  await asked;
+  await owner.send("DELETE", "/connections/gw");
+  expect((await save()).status).toBe(201);
+  answer();
+  expect((await back).status).toBe(400);
+  expect(await consent()).toMatchObject({ status: "missing" });
+  await elsewhere().revocations.idle();
+  expect(new Set(issuer.revoked)).toEqual(new Set(issuer.issued()));
+});
+
+test("a consent whose time ends while its code is exchanged is stored", async () => {
+  const { stack, issuer, server, begin, comeBack, hold, consent, pass } = await setUp({ isConnected: false });
+  await using _ = stack;
+  const path = issuer.consent(await begin(), "ada");
+  pass(599);
+  const { asked, answer } = hold();
+  const back = comeBack(path);
+  await asked;
+  pass(2);
+  await server.sweep();
+  answer();
+  expect((await back).status).toBe(200);
+  expect(await consent()).toMatchObject({ status: "active" });
+});
+
+test("a refused token that nothing can refresh ends its consent, unless it was issued just now", async () => {
+  const { stack, issuer, pass, consent, token, connect, elsewhere } = await setUp({ isConnected: false });
+  await using _ = stack;
+  issuer.faults.body = (body) => delete body.refresh_token;
+  await connect();
+  const found = await token();
+  const text = found.status === "ready" ? found.token : "";
+  expect(await token(text)).toEqual(found);
+  pass(6);
+  expect(await token("another")).toEqual(found);
+  const copy = elsewhere(false);
+  const source = String(copy.store.resolve(model, "live").connection.token_source);
+  const refused = { status: "failed", retryable: false, message: expect.stringContaining("connections connect gw") };
+  expect(await copy.store.tokenOf(source, text)).toMatchObject(refused);
+  expect(await consent()).toMatchObject({ status: "active" });
+  expect(await token(text)).toMatchObject(refused);
+  expect(await consent()).toMatchObject({ status: "failed", error: { code: "token_rejected" } });
+  expect(await token()).toMatchObject(refused);
+  await connect();
+  expect(await token(text)).toMatchObject({ status: "ready" });
+});
+
+test("a clock that was set back keeps neither a refused token, nor the pause of an issuer, nor the claim of a process", async () => {
+  const { stack, issuer, server, pass, token, refreshes } = await setUp();
+  await using _ = stack;
+  const first = await token();
+  pass(-7200);
+  const second = await token(first.status === "ready" ? first.token : "");
+  expect([second.status, refreshes()]).toEqual(["ready", 1]);
+  expect(second).not.toEqual(first);
+  pass(7200);
+  issuer.faults.token = () => Response.json({ error: "invalid_client" }, { status: 401 });
+  expect(await token()).toMatchObject({ status: "failed", message: expect.stringContaining("invalid_client") });
+  issuer.faults = {};
+  const { db } = server;
+  const claimed = "claimed_until_ms = expires_at_ms + 7200000, expires_at_ms = 1";
+  await db.write(() => db.sqlite.run(`UPDATE model_connection_grants SET ${claimed}`));
+  pass(-7200);
+  expect(await token()).toMatchObject({ status: "ready" });
+  expect(refreshes()).toBe(3);
+});
+
+test("a refresh that its issuer does not answer ends while its process still has the claim, and is tried again", async () => {
+  const { stack, issuer, server, pass, token, hold, refreshes } = await setUp();
+  await using _ = stack;
+  pass(3600);
+  const { asked, answer } = hold();
+  stack.defer(answer);
+  const deadline = new AbortController();
+  using timeout = spyOn(AbortSignal, "timeout").mockImplementation(() => deadline.signal);
+  const waiting = token();
+  await asked;
+  const { until } = server.db.sqlite
+    .query<{ until: number }, []>("SELECT claimed_until_ms AS until FROM model_connection_grants")
+    .get()!;
+  // The library has a time of its own for its request.
+  expect(Math.min(...timeout.mock.calls.map(([ms]) => ms))).toBeLessThan(until - issuer.now());
+  deadline.abort(new DOMException("", "TimeoutError"));
+  expect(await waiting).toMatchObject({ status: "failed", retryable: true });
+  timeout.mockRestore();
+  issuer.rotates = false;
+  answer();
+  pass(2);
+  expect(await token()).toMatchObject({ status: "ready" });
+  expect(refreshes()).toBe(2);
 });

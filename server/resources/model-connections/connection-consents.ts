@@ -1,6 +1,6 @@
 import type { ConnectionToken } from "../../domain/connection-auth.ts";
 import { AppError } from "../../domain/errors.ts";
-import { losesGrants } from "../../http/oauth-client-faults.ts";
+import { grantIdentity, losesGrants } from "../../http/oauth-client-faults.ts";
 import type { Log } from "../../lib/log.ts";
 import { randomToken } from "../../lib/random-token.ts";
 import { type CallbackOutcome, otherBrowser, stale } from "../../runtime/oauth/callback-outcome.ts";
@@ -8,9 +8,10 @@ import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
+import { isNew, isPending } from "../../runtime/oauth/token-age.ts";
 import type { Actor, Audit } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
-import type { ConnectionGrant, ConnectionGrants } from "./connection-grants.ts";
+import { type ConnectionGrant, type ConnectionGrants, refresh_ms } from "./connection-grants.ts";
 
 export type ConnectionConsents = ReturnType<typeof createConnectionConsents>;
 
@@ -41,8 +42,6 @@ const isState = (text: string): boolean => text.startsWith(statePrefix) && text.
 const early_ms = 60_000;
 /** The first cell refreshes earlier, because the copies of the other cells follow it. */
 const ahead_ms = 180_000;
-/** A server that refuses every token must not make its issuer issue one for each call. */
-const new_ms = 5000;
 /** An issuer that refused is not asked again at once by the calls of many runs. */
 const pause_ms = { retryable: 1000, final: 10_000 };
 const poll_ms = 100;
@@ -54,10 +53,12 @@ const poll_ms = 100;
  */
 export function createConnectionConsents(options: ConsentOptions) {
   const { db, audit, grants, requests, clientOf, mayRefresh, log, now } = options;
+  /** Refreshes under way, by connection and client: a call never waits for the token of another issuer. */
   const flights = new Map<string, Promise<ConnectionToken>>();
   const pauses = new Map<string, { until: number; of: string; answer: ConnectionToken }>();
   /** Refreshed tokens that the storage did not take yet: the former refresh token is spent. */
-  const unstored = new Map<string, { row: ConnectionGrant; fresh: TokenSet }>();
+  const unstored = new Map<string, { row: ConnectionGrant; client: IssuerClient; fresh: TokenSet }>();
+  const keyOf = (connection: string, client: IssuerClient): string => `${connection} ${grantIdentity(client)}`;
 
   /** True if tokens of this client still belong to the connection. */
   function isSame(connection: string, client: IssuerClient): boolean {
@@ -65,7 +66,7 @@ export function createConnectionConsents(options: ConsentOptions) {
     return current !== null && !losesGrants(client, current, true);
   }
 
-  /** Returns what needs no request: a token, or the reason why there is none; null if the grant has to be refreshed. */
+  /** Returns what is known already: a token, or the reason why there is none; null if the grant has to be renewed. */
   function held(connection: string, client: IssuerClient, rejected?: string): ConnectionToken | null {
     if (!isSame(connection, client)) return changed;
     const row = grants.of(connection);
@@ -73,12 +74,15 @@ export function createConnectionConsents(options: ConsentOptions) {
     const tokens = grants.tokensOf(row);
     if (row.status === "failed" || !tokens)
       return failed(`${row.error?.message ?? "Its consent has ended."} ${howTo(connection)}`);
+    if (tokens.client !== grantIdentity(client)) return { ...changed, retryable: !mayRefresh };
     const { access_token } = tokens;
-    const isKept = access_token !== rejected || now() - (row.refreshed_at_ms ?? row.created_at_ms) < new_ms;
-    if (tokens.refresh_token === null)
-      return row.expires_at_ms !== null && row.expires_at_ms <= now()
-        ? failed(`Its token has expired, and nothing can refresh it. ${howTo(connection)}`)
-        : { status: "ready", token: access_token };
+    const isKept = access_token !== rejected || isNew(row.refreshed_at_ms ?? row.created_at_ms, now());
+    if (tokens.refresh_token === null) {
+      if (row.expires_at_ms !== null && row.expires_at_ms <= now())
+        return failed(`Its token has expired, and nothing can refresh it. ${howTo(connection)}`);
+      if (isKept) return { status: "ready", token: access_token };
+      return mayRefresh ? null : failed(`${refusedToken.message} ${howTo(connection)}`);
+    }
     if (isKept && isFresh(row, mayRefresh ? early_ms : 0)) return { status: "ready", token: access_token };
     if (!mayRefresh) return { status: "failed", message: "Its token is being refreshed.", retryable: true };
     return null;
@@ -92,7 +96,7 @@ export function createConnectionConsents(options: ConsentOptions) {
   }
 
   function get(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
-    const flight = flights.get(connection);
+    const flight = flights.get(keyOf(connection, client));
     if (flight && isSame(connection, client)) return flight;
     const found = held(connection, client, rejected);
     if (found) return Promise.resolve(found);
@@ -100,29 +104,42 @@ export function createConnectionConsents(options: ConsentOptions) {
   }
 
   function refreshOnce(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
+    const key = keyOf(connection, client);
     const started = refresh(connection, client, rejected).finally(() => {
-      flights.delete(connection);
+      flights.delete(key);
     });
-    flights.set(connection, started);
+    flights.set(key, started);
     return started;
   }
 
   /** Refreshes a grant that this process has reserved, or waits for the process that has. */
   async function refresh(connection: string, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
     const late = unstored.get(connection);
-    if (late) return await store(connection, late.row, late.fresh);
+    if (late) {
+      const answer = (await store(late.row, late.client, late.fresh)) ?? held(connection, client, rejected);
+      if (answer) return answer;
+    }
     for (;;) {
       const row = grants.of(connection);
-      const refresh_token = row && grants.tokensOf(row)?.refresh_token;
-      if (!row || !refresh_token) return held(connection, client, rejected) ?? changed;
+      const tokens = row && grants.tokensOf(row);
+      const refresh_token = tokens?.client === grantIdentity(client) ? tokens.refresh_token : null;
+      if (!row || refresh_token === null)
+        return held(connection, client, rejected) ?? (await end(row, client, rejected));
       const pause = pauses.get(connection);
-      if (pause && now() < pause.until && pause.of === row.sealed) return pause.answer;
+      if (pause && isPending(pause.until, pause_ms.final, now()) && pause.of === row.sealed) return pause.answer;
       if (await db.write(() => grants.claim(row))) return await request(row, client, refresh_token, rejected);
       await Bun.sleep(poll_ms);
       if (grants.of(connection)?.sealed === row.sealed) continue;
       const found = held(connection, client, rejected);
       if (found) return found;
     }
+  }
+
+  /** Ends a grant whose token the model's server refused: nothing can refresh it. */
+  async function end(row: ConnectionGrant | null, client: IssuerClient, rejected?: string): Promise<ConnectionToken> {
+    if (!row) return changed;
+    await db.write(() => void grants.fail(row, refusedToken));
+    return held(row.connection, client, rejected) ?? changed;
   }
 
   async function request(
@@ -132,41 +149,43 @@ export function createConnectionConsents(options: ConsentOptions) {
     rejected: string | undefined,
   ): Promise<ConnectionToken> {
     const { connection } = row;
+    const deadline = AbortSignal.timeout(refresh_ms);
     let fresh: TokenSet;
     try {
-      fresh = await requests.refresh("live", client, refresh_token);
+      fresh = await requests.refresh("live", client, refresh_token, deadline);
     } catch (error) {
       await db.write(() => grants.release(row)).catch((fault) => log.warn("a claim could not be released", { fault }));
       if (!(error instanceof OAuthFailure)) throw error;
-      return await refused(row, client, error, rejected);
+      const isLate = deadline.aborted && error.code === "issuer_unreachable";
+      return await refused(row, client, isLate ? tooLate : error, rejected);
     }
     pauses.delete(connection);
-    return await store(connection, row, fresh, client);
+    return (await store(row, client, fresh)) ?? held(connection, client, rejected) ?? changed;
   }
 
-  /** Stores refreshed tokens. Those of a grant that was replaced or deleted meanwhile are revoked. */
-  async function store(
-    connection: string,
-    row: ConnectionGrant,
-    fresh: TokenSet,
-    client: IssuerClient | null = clientOf(connection),
-  ): Promise<ConnectionToken> {
+  /** Stores refreshed tokens of a client; null if their grant was replaced or deleted meanwhile. */
+  async function store(row: ConnectionGrant, client: IssuerClient, fresh: TokenSet): Promise<ConnectionToken | null> {
+    const { connection } = row;
     try {
       const isStored = await db.write(() => {
-        const isCurrent = grants.refresh(row, fresh);
-        // Revoking them could end a newer consent of the same person.
-        if (!isCurrent && client && !grants.current(connection)) grants.revokeLater(client, fresh);
+        const isCurrent = grants.refresh(row, client, fresh);
+        if (!isCurrent) revokeUnused(connection, client, fresh);
         return isCurrent;
       });
       unstored.delete(connection);
       if (isStored) return { status: "ready", token: fresh.access_token };
       options.onRevoked();
-      return changed;
+      return null;
     } catch (error) {
       log.error("refreshed tokens of a connection could not be stored", { connection, error });
-      unstored.set(connection, { row, fresh });
-      return { status: "ready", token: fresh.access_token };
+      unstored.set(connection, { row, client, fresh });
+      return isSame(connection, client) ? { status: "ready", token: fresh.access_token } : null;
     }
+  }
+
+  /** Queues the revocation of tokens that are not stored, unless it could end a newer consent of the same person. */
+  function revokeUnused(connection: string, client: IssuerClient, fresh: TokenSet): void {
+    if (!grants.current(connection) || !isSame(connection, client)) grants.revokeLater(client, fresh);
   }
 
   async function refused(
@@ -180,6 +199,9 @@ export function createConnectionConsents(options: ConsentOptions) {
       await db.write(() => void grants.fail(row, { code, message }));
       return held(connection, client, rejected) ?? changed;
     }
+    // The issuer was asked about something that is over: neither its answer nor the former token counts any more.
+    if (!isSame(connection, client) || grants.of(connection)?.sealed !== row.sealed)
+      return held(connection, client, rejected) ?? changed;
     const access_token = grants.tokensOf(row)?.access_token;
     const isUsable = access_token !== undefined && access_token !== rejected && isFresh(row, 0);
     const answer: ConnectionToken = isUsable
@@ -253,7 +275,7 @@ export function createConnectionConsents(options: ConsentOptions) {
       if (!attempt) return grants.findConsent(state) ? otherBrowser : stale;
       const { connection, actor, definition } = attempt;
       const fail = async (code: string, message: string): Promise<CallbackOutcome> => {
-        await db.write(() => grants.endConsent(state, { code, message }));
+        await db.write(() => void grants.endConsent(state, { code, message }));
         return { granted: false, code, message, clientName: connection, returnUrl: null };
       };
       const client = clientOf(connection);
@@ -267,18 +289,17 @@ export function createConnectionConsents(options: ConsentOptions) {
         return await fail(error.code, error.message);
       }
       const isStored = await db.write(() => {
-        if (!isSame(connection, client)) {
-          grants.revokeLater(client, fresh);
+        // A connection that was removed and added again is another one, though its client may be the same.
+        if (!isSame(connection, client) || !grants.endConsent(state, null)) {
+          revokeUnused(connection, client, fresh);
           return false;
         }
-        grants.insert(connection, fresh, attempt.scopes);
-        grants.endConsent(state, null);
+        grants.insert(connection, client, fresh, attempt.scopes);
         audit.note({ actor }, "model_connection.connected", connection);
         return true;
       });
       options.onRevoked();
       pauses.delete(connection);
-      unstored.delete(connection);
       if (!isStored) return await fail("client_changed", changed.message);
       return { granted: true, clientName: connection, returnUrl: null };
     },
@@ -292,14 +313,17 @@ export function createConnectionConsents(options: ConsentOptions) {
       if (!mayRefresh) return;
       for (const row of grants.all()) {
         const client = row.is_refreshable && !isFresh(row, ahead_ms) ? clientOf(row.connection) : null;
-        if (!client || flights.has(row.connection)) continue;
+        if (!client || flights.has(keyOf(row.connection, client))) continue;
         refreshOnce(row.connection, client).catch((error) => log.error("a token was not refreshed", { error }));
       }
     },
 
-    /** Resolves once no token is being refreshed: the answer of an issuer that rotates must not be lost. */
+    /**
+     * Resolves once no token is being refreshed, because the answer of an issuer that rotates must not be lost. A server
+     * that stops waits for less time than a refresh may take: after a later answer, an operator has to connect again.
+     */
     async stop(): Promise<void> {
-      await Promise.allSettled(flights.values());
+      while (flights.size > 0) await Promise.allSettled(flights.values());
     },
   };
 }
@@ -310,6 +334,17 @@ const changed = {
   status: "failed" as const,
   message: "The connection was changed or removed.",
   retryable: false,
+};
+
+const tooLate = new OAuthFailure(
+  "issuer_unreachable",
+  `The authorization server took longer than ${refresh_ms / 1000} seconds.`,
+  true,
+);
+
+const refusedToken = {
+  code: "token_rejected",
+  message: "The model's server refused its token, and nothing can refresh it.",
 };
 
 const howTo = (connection: string): string =>

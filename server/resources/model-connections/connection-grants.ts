@@ -1,6 +1,7 @@
-import { and, eq, gt, lte, ne } from "drizzle-orm";
+import { and, eq, gt, lte, ne, or } from "drizzle-orm";
 import type { CodedError } from "../../domain/errors.ts";
 import { timestampOrNull } from "../../domain/time.ts";
+import { grantIdentity } from "../../http/oauth-client-faults.ts";
 import { randomToken } from "../../lib/random-token.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { IssuerClient, StoredAttempt, StoredRevocation } from "../../runtime/oauth/client-definition.ts";
@@ -20,6 +21,8 @@ export type ConnectionGrant = typeof grants.$inferSelect;
 
 /** Encrypted part of a grant. */
 interface StoredTokens {
+  /** The client that they were issued for: a cell may have the grants of a moment before or after its connections. */
+  client: string;
   access_token: string;
   refresh_token: string | null;
   /** How long the issuer's tokens last: an issuer may not repeat it when it refreshes. Null: it never said. */
@@ -36,7 +39,11 @@ interface StoredConsent extends StoredAttempt {
 }
 
 const consent_ms = 10 * 60_000;
-/** Longer than any answer of an authorization server is waited for. */
+/** Longer than the exchange of a code takes, with the metadata of its issuer. */
+const exchange_ms = 60_000;
+/** All requests of a refresh, with those for its issuer's metadata, end within this time. */
+export const refresh_ms = 15_000;
+/** Longer than a refresh and the storage of its tokens, so that no other process begins one meanwhile. */
 const claim_ms = 20_000;
 
 /** Stored tokens of connections, and consents under way. Call all that write inside a write. */
@@ -105,12 +112,15 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
       };
     },
 
-    /** Reserves the refresh of a grant for this process. Returns false if another one has it, or has changed the grant. */
+    /**
+     * Reserves the refresh of a grant for this process. Returns false if another one has it, or has changed the grant. A
+     * claim that ends too late was made before the clock was set back.
+     */
     claim: (row: ConnectionGrant): boolean =>
       orm
         .update(grants)
         .set({ claimed_until_ms: now() + claim_ms })
-        .where(and(isOf(row), lte(grants.claimed_until_ms, now())))
+        .where(and(isOf(row), or(lte(grants.claimed_until_ms, now()), gt(grants.claimed_until_ms, now() + claim_ms))))
         .returning({ connection: grants.connection })
         .all().length > 0,
     release: (row: ConnectionGrant): void => {
@@ -121,12 +131,12 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
      * Stores tokens after a consent in place of earlier ones. These are forgotten and not revoked: many issuers keep one
      * authorization for a person and client, and end the new tokens with it (RFC 7009, 2.1).
      */
-    insert(connection: string, tokens: TokenSet, requested: readonly string[]): void {
+    insert(connection: string, client: IssuerClient, tokens: TokenSet, requested: readonly string[]): void {
       const at = now();
       const row: ConnectionGrant = {
         connection,
         status: "active",
-        sealed: sealTokens(connection, storedOf(tokens, null)),
+        sealed: sealTokens(connection, storedOf(grantIdentity(client), tokens, null)),
         scopes: tokens.scopes ?? requested,
         is_refreshable: tokens.refresh_token !== null,
         expires_at_ms: expiryOf(tokens.expires_in_seconds, at),
@@ -139,8 +149,8 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
     },
 
     /** Stores refreshed tokens. Returns false if the grant was replaced, or deleted, meanwhile. */
-    refresh(row: ConnectionGrant, tokens: TokenSet): boolean {
-      const stored = storedOf(tokens, tokensOf(row));
+    refresh(row: ConnectionGrant, client: IssuerClient, tokens: TokenSet): boolean {
+      const stored = storedOf(grantIdentity(client), tokens, tokensOf(row));
       const changed = orm
         .update(grants)
         .set({
@@ -199,18 +209,25 @@ export function createConnectionGrants({ db, seal, now }: { db: Db; seal: Seal; 
     /** Takes the consent of a state, which works once and only with the cookie of its browser; else null. */
     takeConsent(state: string, browser: string): OpenConsent | null {
       const isBound = and(isOpen(state), eq(consents.browser_hash, hashOf(browser)));
-      const attempt = consentOf(orm.select().from(consents).where(isBound).get());
-      if (attempt) orm.update(consents).set({ sealed: "" }).where(isBound).run();
+      const row = orm.select().from(consents).where(isBound).get();
+      const attempt = consentOf(row);
+      if (!row || !attempt) return null;
+      // It is kept until the exchange is over: one that is gone by then was withdrawn.
+      const expires_at_ms = Math.max(row.expires_at_ms, now() + exchange_ms);
+      orm.update(consents).set({ sealed: "", expires_at_ms }).where(isBound).run();
       return attempt;
     },
-    /** Notes how a consent ended, for the command that waits for it. */
-    endConsent(state: string, error: CodedError | null): void {
+    /**
+     * Notes how a consent ended, for the command that waits for it. Returns false if it was deleted: its connection was
+     * changed or removed.
+     */
+    endConsent: (state: string, error: CodedError | null): boolean =>
       orm
         .update(consents)
         .set({ is_done: true, error })
         .where(eq(consents.state_hash, hashOf(state)))
-        .run();
-    },
+        .returning({ connection: consents.connection })
+        .all().length > 0,
     /** Outcome of a consent: null while it is under way, and an error if it was refused, deleted or is too old. */
     outcomeOf(state: string): { error: CodedError | null } | null {
       const row = orm
@@ -263,7 +280,8 @@ const missing = {
 const tooLate: CodedError = { code: "state_invalid", message: "The address was not used within ten minutes." };
 
 /** An issuer that refreshes without a new refresh token keeps the old one, and without a lifetime the old lifetime. */
-const storedOf = (tokens: TokenSet, before: StoredTokens | null): StoredTokens => ({
+const storedOf = (client: string, tokens: TokenSet, before: StoredTokens | null): StoredTokens => ({
+  client,
   access_token: tokens.access_token,
   refresh_token: tokens.refresh_token ?? before?.refresh_token ?? null,
   lifetime_seconds: tokens.expires_in_seconds ?? before?.lifetime_seconds ?? null,

@@ -100,6 +100,22 @@ test("a server that refuses every token is asked twice by a call, and its issuer
   expect(gateway.headers.length - before).toBeLessThanOrEqual(6);
 });
 
+test("a clock that was set back keeps neither a refused token nor the pause of an issuer", async () => {
+  const { stack, issuer, tokenOf, asked, pass } = await setUp();
+  await using _ = stack;
+  const first = await tokenOf();
+  pass(-7200);
+  const text = first.status === "ready" ? first.token : "";
+  expect(await tokenOf(text)).not.toEqual(first);
+  pass(7200 + 3600);
+  issuer.faults.token = () => Response.json({ error: "invalid_client" }, { status: 401 });
+  expect(await tokenOf()).toMatchObject({ status: "failed" });
+  issuer.faults = {};
+  pass(-7200);
+  expect(await tokenOf(text)).toMatchObject({ status: "ready" });
+  expect(asked()).toBe(4);
+});
+
 test("a 403 about permissions asks for no other token", async () => {
   const { stack, gateway, run, asked, pass } = await setUp();
   await using _ = stack;
@@ -288,6 +304,14 @@ test("a secret stays with its server: another issuer or client needs it again, o
   expect(change({ issuer: "https://evil.example" })).rejects.toThrow("send its secret again");
   expect(change({ issuer: null, token_endpoint: "https://evil.example" })).rejects.toThrow("send its secret again");
   expect(change({ client_id: "other" })).rejects.toThrow("send its secret again");
+  expect(change({ revocation_endpoint: "https://evil.example" })).rejects.toThrow("send its secret again");
+  const consenting = { grant: "authorization_code", issuer: null, token_endpoint: `${issuer.url}/token` };
+  const endpoints = { authorization_endpoint: `${issuer.url}/authorize`, revocation_endpoint: `${issuer.url}/revoke` };
+  await change({ ...consenting, ...endpoints, client_secret: oauthClientSecret });
+  for (const name of ["authorization_endpoint", "revocation_endpoint"])
+    expect(change({ ...consenting, ...endpoints, [name]: "https://evil.example" })).rejects.toThrow(
+      "send its secret again",
+    );
   await server.connections.update("gw", { api_key: "sk-key" }, testActor);
   expect(server.connections.resolve("openai_compatible/gw/m", "live").connection).toMatchObject({ api_key: "sk-key" });
   expect(server.connections.list().find(({ name }) => name === "gw")).toMatchObject({ auth: null, has_key: true });

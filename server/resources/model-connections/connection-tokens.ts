@@ -2,6 +2,7 @@ import type { ConnectionAuth, ConnectionToken } from "../../domain/connection-au
 import type { IssuerClient } from "../../runtime/oauth/client-definition.ts";
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
+import { isNew, isPending } from "../../runtime/oauth/token-age.ts";
 import type { ConnectionConsents } from "./connection-consents.ts";
 
 export type ConnectionTokens = ReturnType<typeof createConnectionTokens>;
@@ -28,8 +29,6 @@ const early_ms = 60_000;
 const unknown_ms = 3_600_000;
 /** An issuer that refused is not asked again at once by the calls of many runs. */
 const pause_ms = { retryable: 1000, final: 10_000 };
-/** A server that refuses every token must not make its issuer issue one for each call. */
-const new_ms = 5000;
 
 /** Returns the client of a connection; `client_secret` is null if it has none. */
 export function clientIn(auth: ConnectionAuth, client_secret: string | null): IssuerClient {
@@ -89,10 +88,10 @@ export function createConnectionTokens({ requests, consents, now }: TokenOptions
       const { current, pause } = source;
       if (source.pending) return source.pending;
       if (current && now() < current.until) {
-        const isKept = current.token !== rejected || now() - current.issued_at < new_ms;
+        const isKept = current.token !== rejected || isNew(current.issued_at, now());
         if (isKept) return Promise.resolve({ status: "ready", token: current.token });
       }
-      if (pause && now() < pause.until) return Promise.resolve(pause.answer);
+      if (pause && isPending(pause.until, pause_ms.final, now())) return Promise.resolve(pause.answer);
       const started = request(source).finally(() => {
         source.pending = null;
       });

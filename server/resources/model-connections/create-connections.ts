@@ -27,7 +27,7 @@ export function createConnections({ egress, log, signal, mayRefresh = true, ...b
   // The guard lets plain HTTP through only where the operator allowed the host.
   const access = { egress, httpsOnly: false };
   const requests = createIssuerRequests({ accessOf: () => ({ ...access, ...(signal && { signal }) }), metadataOf });
-  // The answer of an issuer that rotates refresh tokens is awaited even if the server stops.
+  // A server that stops does not end these: it waits a while for the answers of issuers that rotate refresh tokens.
   const lasting = createIssuerRequests({ accessOf: () => access, metadataOf });
   const grants = createConnectionGrants({ db, seal, now });
   const revocations = createConnectionRevocations({ db, grants, requests, log });

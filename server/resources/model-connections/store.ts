@@ -14,7 +14,7 @@ import type { ModelPrice } from "../../domain/price.ts";
 import { keyVariables, type Provider } from "../../domain/providers.ts";
 import type { Environment } from "../../domain/scope.ts";
 import { invalid } from "../../http/errors.ts";
-import { losesGrants } from "../../http/oauth-client-faults.ts";
+import { identityFields, losesGrants } from "../../http/oauth-client-faults.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { RunStart } from "../../runtime/agent-loop/messages.ts";
@@ -631,9 +631,7 @@ function changedSecrets(row: Row, change: ConnectionChange, open: RowSeal["openS
 
 /** True if a change leads the stored secret to another authorization server, or makes another client of it. */
 const isElsewhere = (before: ConnectionAuth | null, next: ConnectionChange["auth"]): boolean =>
-  before !== null &&
-  next != null &&
-  (["issuer", "token_endpoint", "client_id"] as const).some((name) => (next[name]?.trim() || null) !== before[name]);
+  before !== null && next != null && identityFields.some((name) => (next[name]?.trim() || null) !== before[name]);
 
 const noTokens: ConnectionTokens = {
   add() {},

@@ -87,9 +87,11 @@ export function createIssuerRequests({ accessOf, metadataOf }: IssuerClientOptio
     environment: "test" | "live",
     client: IssuerClient,
     work: (kit: Kit, config: Configuration, knowsIssuer: boolean) => Promise<unknown>,
+    signal?: AbortSignal,
   ): Promise<TokenSet> {
     return withFailures(async () => {
-      const { config, endpoints, tokens } = await configurationOf(client, accessOf(environment));
+      const access = { ...accessOf(environment), ...(signal && { signal }) };
+      const { config, endpoints, tokens } = await configurationOf(client, access);
       await work(await kit(), config, endpoints.issuer !== null);
       const found = tokens();
       if (!found) throw new OAuthFailure("issuer_invalid", "The authorization server sent no tokens.");
@@ -149,9 +151,18 @@ export function createIssuerRequests({ accessOf, metadataOf }: IssuerClientOptio
         return authorizationCodeGrant(config, new URL(`${redirect_uri}?${answer}`), checks, withResource(client));
       }),
 
-    refresh: (environment: "test" | "live", client: IssuerClient, refreshToken: string): Promise<TokenSet> =>
-      request(environment, client, ({ refreshTokenGrant }, config) =>
-        refreshTokenGrant(config, refreshToken, withResource(client)),
+    /** Refreshes a token; `signal` ends all its requests in place of the access's own. */
+    refresh: (
+      environment: "test" | "live",
+      client: IssuerClient,
+      refreshToken: string,
+      signal?: AbortSignal,
+    ): Promise<TokenSet> =>
+      request(
+        environment,
+        client,
+        ({ refreshTokenGrant }, config) => refreshTokenGrant(config, refreshToken, withResource(client)),
+        signal,
       ),
 
     clientCredentials: (environment: "test" | "live", client: IssuerClient): Promise<TokenSet> =>
