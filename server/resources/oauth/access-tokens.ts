@@ -9,6 +9,7 @@ import { type CallbackOutcome, otherBrowser, stale, stopping } from "../../runti
 import type { IssuerRequests } from "../../runtime/oauth/issuer-client.ts";
 import { OAuthFailure } from "../../runtime/oauth/oauth-failure.ts";
 import type { TokenSet } from "../../runtime/oauth/read-tokens.ts";
+import { isNew } from "../../runtime/oauth/token-age.ts";
 import type { Audit } from "../../storage/db/audit.ts";
 import { itself } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -116,8 +117,6 @@ const early_ms = 60_000;
 /** A server that refused is not asked again at once by the calls of many runs. */
 const pause_ms = { retryable: 3000, final: 30_000 };
 const pauses_max = 10_000;
-/** A server that refuses every token must not make the issuer issue one for each call. */
-const new_ms = 5000;
 
 /** Creates the tokens of OAuth clients. */
 export function createAccessTokens(options: AccessTokenOptions) {
@@ -170,7 +169,12 @@ export function createAccessTokens(options: AccessTokenOptions) {
   /** Gets a token that is usable now, or the reason why there is none. */
   async function renew(order: Renewal): Promise<AccessToken> {
     const { scope, client, grant, tokens, rejected, missing, holder } = order;
-    if (missing.length === 0 && grant && tokens?.access_token === rejected && isNew(grant, now()))
+    if (
+      missing.length === 0 &&
+      grant &&
+      tokens?.access_token === rejected &&
+      isNew(grant.refreshed_at_ms ?? grant.created_at_ms, now())
+    )
       return rejectedNew(client);
     const isOwn = client.grant === "client_credentials";
     if (isOwn && missing.length > 0) return refusedScopes(client, missing);
@@ -442,13 +446,6 @@ function isUsable(
   // Of a token that lasts a minute, most is used.
   const early = is_refreshable ? Math.min(early_ms, ((lifetime_seconds ?? 600) * 1000) / 10) : 0;
   return expires_at_ms - early > at;
-}
-
-/** True for tokens that were just issued: one that is refused then is refused for another reason than its age. */
-function isNew({ refreshed_at_ms, created_at_ms }: GrantRow, at: number): boolean {
-  const age = at - (refreshed_at_ms ?? created_at_ms);
-  // A clock that was set back makes it younger than nothing.
-  return age >= 0 && age < new_ms;
 }
 
 const rejectedNew = ({ name }: ClientRow): AccessToken => ({
