@@ -362,20 +362,20 @@ test("a draft stays: over a reload, another page, and other people's changes", a
   expect(complaints.filter((complaint) => !/net::ERR_FAILED/.test(complaint))).toEqual([]);
 });
 
-/** Creates an agent whose first model call makes two requests to a person at once, and one that writes slowly. */
 test("runs here are of the user that the reader names, and a message sent too early goes out as soon as it can", async ({
   page,
 }) => {
-  await setUpAccount(page, server);
-  const { body: agent } = await server.post("/v1/agents", {
+  await using own = await startRunnel({ flags: ["--http-port", "0"] });
+  await setUpAccount(page, own);
+  const { body: agent } = await own.post("/v1/agents", {
     name: "Parrot",
     instructions: "Repeat.",
     model: "test/echo",
   });
-  const newest = async () => (await server.get(`/v1/runs?agent_id=${agent.id}&limit=1`)).body.data[0];
+  const newest = async () => (await own.get(`/v1/runs?agent_id=${agent.id}&limit=1`)).body.data[0];
 
   await test.step("the user is in the request and the code, and stays over a reload", async () => {
-    await page.goto(`${server.url}/dashboard/playground?agent=${agent.id}`);
+    await page.goto(`${own.url}/dashboard/playground?agent=${agent.id}`);
     await page.getByLabel("User", { exact: true }).fill("ada");
     await composer(page).fill("Hello");
     await expect(code(page)).toContainText('"user_id": "ada"');
@@ -404,7 +404,7 @@ test("runs here are of the user that the reader names, and a message sent too ea
     await expect(composer(page)).toHaveValue("");
     await page.unrouteAll({ behavior: "wait" });
     const { thread_id } = await newest();
-    expect((await server.get(`/v1/runs?thread_id=${thread_id}`)).body.data).toHaveLength(2);
+    expect((await own.get(`/v1/runs?thread_id=${thread_id}`)).body.data).toHaveLength(2);
   });
 
   await test.step("a message that was changed meanwhile waits for another ⌘↵", async () => {
@@ -426,6 +426,7 @@ test("runs here are of the user that the reader names, and a message sent too ea
   });
 });
 
+/** Creates an agent whose first model call makes two requests to a person at once, and one that writes slowly. */
 async function refundDesk(server: Runnel): Promise<string> {
   const object = { type: "object", properties: { order_id: { type: "string" }, amount: { type: "number" } } };
   const photo = await server.post("/v1/tools", { name: "ask_photo", type: "client", parameters: object });

@@ -15,6 +15,18 @@ export function lowerPriority(by: number): void {
   } catch {} // The system forbids it: priorities stay equal.
 }
 
+const background = 10;
+
+/**
+ * Gives a process the priority of work in the background, so that a server on this machine takes precedence: at least a
+ * niceness of 10, because only root can raise a priority again.
+ */
+export function setBackgroundPriority(pid = process.pid): void {
+  try {
+    setPriority(pid, Math.max(background, getPriority(pid)));
+  } catch {} // The process is gone, or the system forbids it.
+}
+
 /** Lowers the priority of all threads of another process. */
 export function lowerThreadPriority(pid: number, by: number): void {
   forEachThread(pid, (thread) => setPriority(thread, Math.min(19, getPriority() + by)));

@@ -1,7 +1,7 @@
-import { setPriority } from "node:os";
 import { Command } from "commander";
 import type { Backups } from "../../dashboard-api/backups.ts";
 import { selfCommand } from "../../lib/self-command.ts";
+import { setBackgroundPriority } from "../../lib/thread-priority.ts";
 import type { Actor } from "../../storage/db/audit.ts";
 import { type NodeSeal, pathOf } from "../../storage/replication/node-auth.ts";
 import { isCommand, readCommand, unsigned } from "../../storage/replication/signed-commands.ts";
@@ -110,11 +110,9 @@ async function examine(dataDir: string): Promise<Response> {
     stdout: "pipe",
     stderr: "ignore",
   });
-  setPriority(child.pid, backgroundPriority);
+  setBackgroundPriority(child.pid);
   return new Response(await new Response(child.stdout).text(), { headers: { "content-type": "application/json" } });
 }
-
-const backgroundPriority = 10;
 
 /** Creates the commands without environment variables, which are the leader's own, and with `say` for their output. */
 function createProgram(say: (where: "stdout" | "stderr", text: string) => void): Command {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { setPriority } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
+import { setBackgroundPriority } from "../../lib/thread-priority.ts";
 import { cellOption, clusterOption } from "../cluster/cluster-command.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option, refuseBeside } from "./option.ts";
@@ -56,8 +56,6 @@ const verifyCommand = (): Command =>
         await (await import("./verify-backup.ts")).verify(file, command.optsWithGlobals()),
     );
 
-const backgroundPriority = 10; // A server on this machine takes precedence.
-
 async function backup(file: string | undefined, options: Options, command: Command): Promise<void> {
   if (file !== undefined) refuseBeside(file, command, ["to", "keep", "ifOlder"]);
   if (file !== undefined) return await backUpInto(file, options);
@@ -67,7 +65,7 @@ async function backup(file: string | undefined, options: Options, command: Comma
 
 async function backUpInto(file: string, options: Options): Promise<void> {
   const started = performance.now();
-  setPriority(backgroundPriority);
+  setBackgroundPriority();
   const { cluster, cell, force, includeKey, json } = options;
   const { made, masterKey, keyAt } =
     cluster === undefined

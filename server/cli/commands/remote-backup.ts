@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
-import { setPriority } from "node:os";
 import { join } from "node:path";
+import { setBackgroundPriority } from "../../lib/thread-priority.ts";
 import { backUp } from "../../storage/db/backup.ts";
 import { openDataDir } from "../../storage/db/data-dir.ts";
 import { openBackupTarget } from "./backup-target.ts";
@@ -19,8 +19,6 @@ interface RemoteBackupFlags {
   json?: boolean;
 }
 
-const backgroundPriority = 10; // A server on this machine takes precedence.
-
 /** Stores a backup in an object store, verifies it by reading it back, and deletes the oldest ones beyond `--keep`. */
 export async function backUpTo(url: string, flags: RemoteBackupFlags) {
   const { keep, ifOlder, includeKey, json } = flags;
@@ -28,7 +26,7 @@ export async function backUpTo(url: string, flags: RemoteBackupFlags) {
   const age = readDuration(ifOlder, "--if-older");
   if (includeKey) throw usageError("The master key goes into no store: keep it apart.");
   const target = openBackupTarget(url, process.env);
-  setPriority(backgroundPriority);
+  setBackgroundPriority();
   const newest = age === undefined ? undefined : await target.newest(Date.now());
   if (newest && age !== undefined && Date.now() - newest.made_at < age * 1000)
     return print(json, { stored: null, newest }, () => `${target.where}${newest.name} is young enough.`);

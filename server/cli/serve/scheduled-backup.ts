@@ -1,7 +1,7 @@
-import { setPriority } from "node:os";
 import type { Log } from "../../lib/log.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import { selfCommand } from "../../lib/self-command.ts";
+import { setBackgroundPriority } from "../../lib/thread-priority.ts";
 import type { BackupState } from "../../services/metrics/gauges.ts";
 import { getMetadata, setMetadata } from "../../storage/db/metadata.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -54,7 +54,6 @@ export const backupPlanOfCell = (plan: BackupPlan, cell: string): BackupPlan => 
 
 const [newestFact, sinceFact] = ["backup_newest_ms", "backup_since_ms"] as const;
 
-const background = 10; // As in the command itself: requests to the server take precedence.
 const retry_s = 900;
 
 interface BackupEvents {
@@ -110,7 +109,7 @@ export function backUpRegularly(
     } = outsideCluster(process.env);
     child = Bun.spawn(whole, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     child.unref();
-    setPriority(child.pid, background);
+    setBackgroundPriority(child.pid);
     const [stdoutText, stderrText, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
