@@ -4,6 +4,8 @@
  *   npm run bench               three rounds with TLS and three without
  *   npm run bench -- --quick    one short round with TLS
  *   npm run bench -- --only plain
+ *   npm run bench -- --cold --lone --idle [--against EXECUTABLE] [--rounds 5]
+ *                               the server of a small team, in turns with another executable
  *   npm run bench -- --stored   also the growth of the costs from 10 000 to 1 000 000 stored runs (minutes, gigabytes)
  *
  * It reports ratios, and tests nothing: README.md explains them.
@@ -24,6 +26,7 @@ import {
   slowStreams,
   warmUp,
 } from "./round.ts";
+import { measureSituations, type Situation, situations } from "./situations.ts";
 import { table } from "./table.ts";
 
 const { values } = parseArgs({
@@ -32,11 +35,21 @@ const { values } = parseArgs({
     stored: { type: "boolean" },
     rounds: { type: "string" },
     only: { type: "string" },
+    cold: { type: "boolean" },
+    lone: { type: "boolean" },
+    idle: { type: "boolean" },
+    against: { type: "string" },
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
 const idleAfter_ms = 5000;
 const scale = values.quick ? 0.4 : 1;
+
+const chosen = (Object.keys(situations) as Situation[]).filter((name) => values[name]);
+if (chosen.length > 0) {
+  await measureSituations(chosen, { rounds: Number(values.rounds ?? 5), against: values.against });
+  process.exit();
+}
 
 console.error(`${cpus()[0]?.model}, ${cpus().length} cores, Bun ${Bun.version}, ${isPinned ? "pinned" : "not pinned"}`);
 const columns: { title: string; rounds: Figures[] }[] = [];
