@@ -303,10 +303,10 @@ export function createApp(options: AppOptions) {
       ...runs.leaving,
       ...life.moving,
       /** Resolves once no token is being issued for the project. Call before its rows leave. */
-      depart: oauth.departures.depart,
+      depart: oauth.openRequests.close,
       renew(projectId: string): void {
         life.moving.renew(projectId);
-        oauth.departures.end(projectId);
+        oauth.openRequests.reopen(projectId);
       },
     },
     /** Cleans up archived and deleted projects now, without waiting for the timer. */

@@ -117,7 +117,7 @@ async function measureLone(product: Product, model: string): Promise<Figures> {
   };
 }
 
-/** A server that nobody calls: just after a start, a minute later, and half a minute after load. */
+/** An idle server: just after its start, a minute later, and half a minute after load. */
 async function measureIdle(product: Product): Promise<Figures> {
   const share = async (seconds: number) => {
     const begun = computed_ms(product);

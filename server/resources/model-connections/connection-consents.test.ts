@@ -366,7 +366,7 @@ test("a change of limits or of the name of a scope keeps the consent", async () 
   expect(issuer.revoked).toEqual([]);
 });
 
-test("a revocation is tried again while the issuer is away", async () => {
+test("the server sends a revocation again if the issuer does not answer", async () => {
   const { stack, issuer, owner, pass, elsewhere } = await setUp();
   await using _ = stack;
   issuer.faults.revoke = () => new Response(null, { status: 503 });
@@ -645,7 +645,7 @@ test("a clock that was set back keeps neither a refused token, nor the pause of 
   expect(refreshes()).toBe(3);
 });
 
-test("a refresh that its issuer does not answer ends while its process still has the claim, and is tried again", async () => {
+test("a refresh without an answer ends before the claim of its process, and the next call refreshes again", async () => {
   const { stack, issuer, server, pass, token, hold, refreshes } = await setUp();
   await using _ = stack;
   pass(3600);

@@ -15,8 +15,8 @@ import { itself } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { AuthorizationStore } from "./authorization-store.ts";
 import type { ClientStore } from "./client-store.ts";
-import type { Departures } from "./departures.ts";
 import type { GrantStore } from "./grant-store.ts";
+import type { OpenRequests } from "./open-requests.ts";
 import type { Revocations } from "./revocations.ts";
 import { type ClientRow, definitionOf, type GrantRow, holderOf } from "./row.ts";
 import type { StoredTokens } from "./secrets.ts";
@@ -99,7 +99,7 @@ interface AccessTokenOptions {
   /** True if users may be sent to this address. */
   mayReturn(scope: Scope, url: string): boolean;
   redirectUri: () => string;
-  departures: Pick<Departures, "isDeparting" | "during">;
+  openRequests: Pick<OpenRequests, "isClosed" | "track">;
   revocations: Pick<Revocations, "add" | "wake">;
   now: () => number;
 }
@@ -120,7 +120,7 @@ const pauses_max = 10_000;
 
 /** Creates the tokens of OAuth clients. */
 export function createAccessTokens(options: AccessTokenOptions) {
-  const { db, audit, clients, grants, authorizations, requests, departures, now } = options;
+  const { db, audit, clients, grants, authorizations, requests, openRequests, now } = options;
   const flights = new Map<string, Promise<AccessToken>>();
   const pauses = new Map<string, Pause>();
   const granted = createEventEmitter<[NewGrant]>();
@@ -201,9 +201,9 @@ export function createAccessTokens(options: AccessTokenOptions) {
   /** Requests tokens and stores them before anyone uses them. */
   async function request(order: Renewal, ask: () => Promise<TokenSet>): Promise<AccessToken> {
     const { scope } = order;
-    return departures.isDeparting(scope.project_id)
-      ? departing
-      : departures.during(scope.project_id, issue(order, ask));
+    return openRequests.isClosed(scope.project_id)
+      ? unavailable
+      : openRequests.track(scope.project_id, issue(order, ask));
   }
 
   async function issue(order: Renewal, ask: () => Promise<TokenSet>): Promise<AccessToken> {
@@ -348,8 +348,8 @@ export function createAccessTokens(options: AccessTokenOptions) {
     const pending = authorizations.find(state);
     if (!pending) return stale;
     // The code stays good for the process that serves next.
-    if (departures.isDeparting(pending.project_id)) return stopping;
-    return departures.during(pending.project_id, redeem(query, state, browser));
+    if (openRequests.isClosed(pending.project_id)) return stopping;
+    return openRequests.track(pending.project_id, redeem(query, state, browser));
   }
 
   async function redeem(query: URLSearchParams, state: string, browser: string | null): Promise<CallbackOutcome> {
@@ -462,7 +462,7 @@ const noClient: AccessToken = {
   retryable: false,
 };
 
-const departing: AccessToken = {
+const unavailable: AccessToken = {
   status: "failed",
   code: "oauth_issuer_unreachable",
   message: "The server stops, or the project is being moved to another cell.",

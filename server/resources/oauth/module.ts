@@ -10,9 +10,9 @@ import { createAccessTokens } from "./access-tokens.ts";
 import { createAuthorizationStore } from "./authorization-store.ts";
 import { browserCookie } from "./browser-cookie.ts";
 import { createClientStore } from "./client-store.ts";
-import { createDepartures } from "./departures.ts";
 import { createGrantStore, type GrantStore } from "./grant-store.ts";
 import { createMcpClients } from "./mcp-clients.ts";
+import { createOpenRequests } from "./open-requests.ts";
 import { createRevocations } from "./revocations.ts";
 import { oauthCallbackRoute, oauthClientRoutes, oauthGrantRoutes } from "./routes.ts";
 import { createOAuthSecrets } from "./secrets.ts";
@@ -62,10 +62,10 @@ export function createOAuthModule({ base, projects, connections, naming }: Needs
   const authorizations = createAuthorizationStore({ db, secrets, naming, now });
   const mcp = createMcpClients({ db, clients, accessOf, metadataOf, redirectUri });
 
-  const departures = createDepartures({ closing });
+  const openRequests = createOpenRequests({ closing });
   const tokens = createAccessTokens({
     ...base,
-    departures,
+    openRequests,
     clients,
     grants,
     authorizations,
@@ -94,7 +94,7 @@ export function createOAuthModule({ base, projects, connections, naming }: Needs
     }),
     browsers,
     accessTokens: tokens,
-    departures,
+    openRequests,
     mcp,
     hasClient: (scope: Scope, id: string): boolean => clients.row(scope, id) !== null,
     isPerUser: (scope: Scope, id: string): boolean => clients.row(scope, id)?.per_user ?? false,
@@ -117,7 +117,7 @@ export function createOAuthModule({ base, projects, connections, naming }: Needs
     onProjectArrived: revocations.wake,
     async stop(): Promise<void> {
       const timer = setTimeout(() => late.abort(), lastAnswer_ms);
-      await Promise.all([revocations.stop(), departures.stop()]).finally(() => clearTimeout(timer));
+      await Promise.all([revocations.stop(), openRequests.stop()]).finally(() => clearTimeout(timer));
     },
   } satisfies Module;
 

@@ -371,7 +371,7 @@ test("a run whose way on met a storage that took no write goes on at the next lo
     authorize: () => Promise.reject(new Error("It asks nobody.")),
     requested: () => null,
     shown: async () => null,
-    send: () => Promise.reject(new Error("It sends nobody.")),
+    send: () => Promise.reject(new Error("This test sends no user away.")),
     onGranted: (listener) => {
       tell = listener;
     },

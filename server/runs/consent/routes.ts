@@ -25,7 +25,7 @@ interface Deps {
 /**
  * The addresses that runs and programs show to users. A page says which account is connected for whom; its button ties
  * the consent to the browser and leads to the authorization server. Until then nothing begins, so that programs that look
- * at links do no harm, and that a link of somebody else is noticed.
+ * at links do no harm, and that the user notices a link that another person sent.
  */
 export function consentRoutes({ consents, connections, http: { limiter, clientOf }, projects, browsers, log }: Deps) {
   /** Limits guessed addresses like guessed keys, without charging a project. */

@@ -495,7 +495,7 @@ describe("a tool's rules tell which responses are failures", () => {
   const failures: ResponseFailure[] = [
     { field: "errors" },
     { field: "result.code", equals: 7, hint: "Seven is closed." },
-    { status: 409, hint: "Somebody else was faster." },
+    { status: 409, hint: "Another customer has it." },
     { field: "busy", equals: true, repeat: true },
   ];
   const http = { failures, retries: 2 };
@@ -513,7 +513,7 @@ describe("a tool's rules tell which responses are failures", () => {
 
   test("another status than 2xx has its hint, and is a failure without one", async () => {
     handle = () => new Response("taken", { status: 409 });
-    expect((await run({ http })).error?.message).toBe("The tool returned status 409: taken\nSomebody else was faster.");
+    expect((await run({ http })).error?.message).toBe("The tool returned status 409: taken\nAnother customer has it.");
     handle = () => new Response("teapot", { status: 418 });
     expect((await run({ http })).error?.message).toBe("The tool returned status 418: teapot");
   });

@@ -90,7 +90,7 @@ states = {name: openpyxl.load_workbook("sales.xlsx")[name].sheet_state for name 
     expect(error).toBeNull();
     const [years, regions, day, formula, written, states, hidden] = result as unknown[];
     expect([years, regions, day]).toEqual([["region", "2025", "2025"], ["Süd", "Süd"], "2025-03-01T00:00:00"]);
-    // Excel computes formulas, and nobody has opened the file in it.
+    // Excel computes the formulas of a file when it opens it; a program that wrote the file has not.
     expect([formula, written, states]).toEqual([null, "=B3+B4", { Sheet: "visible", Hidden: "hidden" }]);
     expect(hidden).toContain("2025-03-01");
   });

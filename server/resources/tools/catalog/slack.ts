@@ -12,7 +12,7 @@ const failures: CreateTool["failures"] = [
   { field: "ok", equals: false },
   { field: "error", equals: "ratelimited", repeat: true },
   ...Object.entries({
-    not_in_channel: "The bot is not in the channel. Somebody must invite it there.",
+    not_in_channel: "The bot is not in the channel. A member of the channel has to invite it.",
     channel_not_found: "There is no such channel, or it is private and the bot is not in it.",
     is_archived: "The channel is archived.",
     missing_scope: "The bot lacks the scope in `needed`. Its owner must add it and install the app again.",
