@@ -13,14 +13,21 @@ export async function pythonWith(
   packages: readonly string[],
   python = ownPython(),
 ): Promise<string | null> {
-  const folder = await toolFolder(name, async (folder) => {
-    const uv = await installer();
-    if (!uv) return false;
-    const env = { ...process.env, UV_PYTHON_DOWNLOADS: "never" }; // Tests use the installed Python.
-    const venv = [uv, "venv", "--allow-existing", "--relocatable", "--python", Bun.which(python) ?? python, folder];
-    return (await succeeds(venv, { env })) && (await succeeds([uv, "pip", "install", "--python", folder, ...packages]));
-  });
+  const folder = await toolFolder(name, (folder) => installPython(folder, packages, python));
   return folder && join(folder, "bin");
+}
+
+/** Makes a folder a Python environment with these packages, or options of uv's `pip install`; false if unavailable. */
+export async function installPython(
+  folder: string,
+  packages: readonly string[],
+  python = ownPython(),
+): Promise<boolean> {
+  const uv = await installer();
+  if (!uv) return false;
+  const env = { ...process.env, UV_PYTHON_DOWNLOADS: "never" }; // Tests use the installed Python.
+  const venv = [uv, "venv", "--allow-existing", "--relocatable", "--python", Bun.which(python) ?? python, folder];
+  return (await succeeds(venv, { env })) && (await succeeds([uv, "pip", "install", "--python", folder, ...packages]));
 }
 
 /**

@@ -1,5 +1,13 @@
 import { readFileSync } from "node:fs";
 
+/** Where the text of a token begins in each format: after `mark`, which is after `event` where it is given. */
+const formats = {
+  runnel: { mark: '"delta":"' },
+  model: { mark: '"content":"' },
+  agno: { mark: '"content":"', event: '"event":"RunContent"' },
+  "ai-sdk": { mark: '"text":"', event: '"type":"text-delta"' },
+} satisfies Record<string, { mark: string; event?: string }>;
+
 /**
  * A closed loop of requests, described by JSON in the first argument; prints its measurements as JSON. It runs in a
  * separate process, so that it can be pinned to a core and its work does not count as the server's.
@@ -8,6 +16,7 @@ export interface Load {
   url: string;
   method?: string;
   headers?: Record<string, string>;
+  /** Each request has an id of its own in the place of `$REQUEST_ID`. */
   body?: string;
   /** Path of a file with a longer body. */
   body_file?: string;
@@ -20,8 +29,8 @@ export interface Load {
   duration_ms?: number;
   /** Milliseconds over which the connections start evenly; without it all start at once. */
   spread_ms?: number;
-  /** Reads server-sent events: `runnel` counts the characters of its tokens, `model` a model's own chunks. */
-  events?: "runnel" | "model";
+  /** Reads server-sent events of this format, and counts the characters of its tokens. */
+  events?: keyof typeof formats;
   /** Substring of a correct response. */
   expect?: string;
 }
@@ -76,7 +85,8 @@ async function run({ body_file, ...rest }: Load): Promise<Measurement> {
 type Sums = Pick<Measurement, "errors" | "lastError" | "characters" | "bytes">;
 
 async function once(load: Load, totals: number[], firsts: number[], sums: Sums): Promise<void> {
-  const { url, method = "GET", headers, body, ca, events, expect } = load;
+  const { url, method = "GET", headers, ca, events, expect } = load;
+  const body = load.body?.replace("$REQUEST_ID", () => crypto.randomUUID());
   const begun = performance.now();
   try {
     const response = await fetch(url, { method, headers, body, ...(ca && { tls: { ca } }) });
@@ -93,23 +103,27 @@ async function once(load: Load, totals: number[], firsts: number[], sums: Sums):
 /** Reads to the end and returns the whole text. */
 async function readEvents(
   response: Response,
-  kind: "runnel" | "model",
+  format: keyof typeof formats,
   begun: number,
   firsts: number[],
   sums: Sums,
 ): Promise<string> {
   const decoder = new TextDecoder();
-  const mark = kind === "runnel" ? '"delta":"' : '"content":"';
+  const { mark, event = "" }: { mark: string; event?: string } = formats[format];
   let [all, seen] = ["", false];
+  const find = (from: number): number => {
+    const at = all.indexOf(event, from);
+    return at < 0 ? at : all.indexOf(mark, at);
+  };
   for await (const piece of response.body!) {
     sums.bytes += piece.length;
     all += decoder.decode(piece, { stream: true });
-    if (seen || !all.includes(mark)) continue;
+    if (seen || find(0) < 0) continue;
     seen = true;
     firsts.push(performance.now() - begun);
   }
   // Counts characters instead of events, because tokens that arrive together share one event.
-  for (let at = all.indexOf(mark); at >= 0; at = all.indexOf(mark, at + 1))
+  for (let at = find(0); at >= 0; at = find(at + 1))
     sums.characters += all.indexOf('"', at + mark.length) - at - mark.length;
   return all;
 }

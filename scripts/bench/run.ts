@@ -6,6 +6,8 @@
  *   npm run bench -- --only plain
  *   npm run bench -- --cold --lone --idle [--against EXECUTABLE] [--rounds 5]
  *                               the server of a small team, in turns with another executable
+ *   npm run bench -- --peers [--rounds 3]
+ *                               beside VoltAgent, Mastra and Agno, in turns; installs them from npm and PyPI
  *   npm run bench -- --stored   also the growth of the costs from 10 000 to 1 000 000 stored runs (minutes, gigabytes)
  *
  * It reports ratios, and tests nothing: README.md explains them.
@@ -15,6 +17,7 @@ import { Database } from "bun:sqlite";
 import { cpus, tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { newId } from "../../server/domain/ids.ts";
+import { measurePeers } from "./peers.ts";
 import { isPinned, measure, memory, start } from "./processes.ts";
 import { startProduct } from "./product.ts";
 import {
@@ -39,6 +42,7 @@ const { values } = parseArgs({
     lone: { type: "boolean" },
     idle: { type: "boolean" },
     against: { type: "string" },
+    peers: { type: "boolean" },
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
@@ -48,6 +52,11 @@ const scale = values.quick ? 0.4 : 1;
 const chosen = (Object.keys(situations) as Situation[]).filter((name) => values[name]);
 if (chosen.length > 0) {
   await measureSituations(chosen, { rounds: Number(values.rounds ?? 5), against: values.against });
+  process.exit();
+}
+
+if (values.peers) {
+  await measurePeers({ rounds: Number(values.rounds ?? 3) });
   process.exit();
 }
 

@@ -53,14 +53,16 @@ export async function measureSituations(
   }
 }
 
-/** Returns the median of values, and in parentheses the smallest and the largest. */
-function spread(values: readonly number[]): string {
+/** Returns the median of values, and in parentheses the smallest and the largest of several. */
+export function spread(values: readonly number[]): string {
   const digits = (value: number) => value.toFixed(Math.abs(value) < 10 ? 2 : 0);
+  if (values.length === 1) return digits(values[0]!);
   return `${digits(median(values))} (${digits(Math.min(...values))}–${digits(Math.max(...values))})`;
 }
 
 /** Processor time of all threads in ms, more exact than that of the process. */
-const computed_ms = ({ pid }: Product): number => [...threadTimes(pid).values()].reduce((sum, ms) => sum + ms, 0);
+export const computed_ms = ({ pid }: { pid: number }): number =>
+  [...threadTimes(pid).values()].reduce((sum, ms) => sum + ms, 0);
 
 async function withProcessorTime(
   product: Product,
