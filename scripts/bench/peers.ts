@@ -36,6 +36,7 @@ interface Peer {
 
 const [single, paced, burst] = ["t1-d0", "t20-d5", "t200-d0"] as const;
 const charactersPerToken = 5; // Length of the model's words, space included.
+const tokensOf = (model: string): number => Number(/t(\d+)-/.exec(model)?.[1]);
 
 const json = (url: string, body: object): Request => ({
   url,
@@ -169,6 +170,8 @@ async function measureSystem(system: System, model: string): Promise<Record<Name
   const modelAlone = await correct({ ...alone, connections: 1, ahead: 50, requests: 400 });
   const many = await correct({ ...run, connections: 32, duration_ms: 5000 });
   const streams = await correct({ ...(await system.stream(burst)), connections: 20, duration_ms: 5000 });
+  const tokens = streams.characters / charactersPerToken;
+  const isWhole = tokens === streams.count * tokensOf(burst);
   return {
     "start to the first 200, ms": system.first200_ms,
     "idle: memory half a minute after the start, MiB": resident,
@@ -176,7 +179,7 @@ async function measureSystem(system: System, model: string): Promise<Record<Name
     "lone run: p50 over the model's, ms": lone.p50 - modelAlone.p50,
     "runs/s at 32": many.perSecond,
     "runs at 32: p99, ms": many.p99,
-    "tokens/s without delay, 20 streams": (streams.characters / charactersPerToken / streams.elapsed_ms) * 1000,
+    "tokens/s without delay, 20 streams": isWhole ? (tokens / streams.elapsed_ms) * 1000 : Number.NaN,
     "first token over the model's, 20 in one instant, ms": await firstToken(system, model, {
       connections: 20,
       instants: 3,
