@@ -134,12 +134,15 @@ export async function measurePeers({ rounds }: { rounds: number }): Promise<void
       ].join(", "),
     );
     for (const title of missing) console.log(`${title}: cannot be installed here, so it was not measured.`);
-    console.log(tableOf(measured));
+    for (const title of systems.keys())
+      if (!measured.has(title)) console.log(`${title}: did not start here, so it was not measured.`);
+    if (measured.has("runnel")) console.log(tableOf(measured));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Returns the figures of each round; a system that does not start has none. */
 async function measureInTurns(
   systems: Map<string, () => Promise<System & AsyncDisposable>>,
   { rounds, model }: { rounds: number; model: string },
@@ -147,7 +150,15 @@ async function measureInTurns(
   const measured = new Map([...systems.keys()].map((title) => [title, [] as Figures[]]));
   for (let round = 0; round < rounds; round++)
     for (const [title, startSystem] of round % 2 === 0 ? systems : [...systems].toReversed()) {
-      await using system = await startSystem();
+      if (!measured.has(title)) continue;
+      await using system = await startSystem().catch((error) => {
+        console.error(`${title} did not start: ${error}`);
+        return null;
+      });
+      if (!system) {
+        measured.delete(title);
+        continue;
+      }
       const figures = await measureSystem(system, model);
       measured.get(title)!.push(figures);
       console.error(JSON.stringify({ round, title, ...figures }));
@@ -239,7 +250,12 @@ async function startPeer(
   const begun = performance.now();
   const server = await start<{ url: string }>(command, { env, cwd: home, core: "system" });
   const { url } = server.line;
-  await answers(`${url}${peer.ready}`);
+  try {
+    await answers(`${url}${peer.ready}`);
+  } catch (error) {
+    await server[Symbol.asyncDispose]();
+    throw error;
+  }
   const first200_ms = performance.now() - begun;
   const at = ({ url: path, ...request }: Request): Request => ({ ...request, url: `${url}${path}` });
   return {
