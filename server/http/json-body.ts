@@ -1,11 +1,10 @@
 import { AppError, type ErrorCode } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import { BodyTimeout, bodyChunks } from "../lib/body-chunks.ts";
+import { BodyTimeout, bodyChunks, openBody } from "../lib/body-chunks.ts";
 import { firstItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { isObject } from "../lib/json.ts";
 import { markBodyReceived } from "../lib/request-body-state.ts";
-import { requireValue } from "../lib/require-value.ts";
 import { parseJson } from "./parse-json.ts";
 import { parseJsonAsync, piece } from "./parse-json-async.ts";
 
@@ -15,8 +14,9 @@ export const readJsonBody = async (request: Request): Promise<unknown> =>
 
 /** Reads the bytes of a body within the limits; an absent body is empty. */
 export async function readBody(request: Request, most: number = limits.body_bytes): Promise<Uint8Array> {
-  if (request.body === null) return noBytes;
-  const bytes = await readCapped(request, most).catch((error) => throwBodyError(error, "invalid_json"));
+  const body = await openBody(request);
+  if (body === null) return noBytes;
+  const bytes = await readCapped(body, request.headers, most).catch((error) => throwBodyError(error, "invalid_json"));
   markBodyReceived(request);
   return bytes;
 }
@@ -62,11 +62,11 @@ export function refuseCompressed(headers: Headers): void {
     throw new AppError("unsupported_media_type", "The body must not be compressed.");
 }
 
-async function readCapped(request: Request, most: number): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge(most);
+async function readCapped(body: ReadableStream<Uint8Array>, headers: Headers, most: number): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > most) throw tooLarge(most);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of bodyChunks(requireValue(request.body, "The body"))) {
+  for await (const chunk of bodyChunks(body)) {
     size += chunk.length;
     if (size > most) throw tooLarge(most);
     chunks.push(chunk);
@@ -78,7 +78,8 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
 const maxSlice_bytes = 256 * 1024;
 
 /** Yields a body in slices. A consumer that stops early leaves the rest to the drain. */
-export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, void> {
+export async function* chunksOf(request: Request): AsyncGenerator<Uint8Array, void> {
+  const body = await openBody(request);
   if (!body) return;
   const rest = createYielder();
   for await (const chunk of bodyChunks(body))

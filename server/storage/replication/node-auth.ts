@@ -1,6 +1,6 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import type { Role } from "../../domain/api-types/enums.ts";
-import { bodyChunks } from "../../lib/body-chunks.ts";
+import { bodyChunks, openBody } from "../../lib/body-chunks.ts";
 import { type BodyReader, drainReader } from "../../lib/drain-body.ts";
 import { platformFetch } from "../../lib/outgoing-fetch.ts";
 import { direct } from "../../lib/proxy.ts";
@@ -185,7 +185,8 @@ const isClosing = (headers: Headers): boolean => /(^|,)\s*close\s*(,|$)/i.test(h
 
 /** Returns the body to pass on. Marks the request once it has arrived: from then on the client waits for the server. */
 async function bodyOf(request: Request, headers: Headers) {
-  const { body, method } = request;
+  const { method } = request;
+  const body = await openBody(request);
   const nothing = { isWhole: () => true, readOut: async () => {} };
   if (body === null || !changes(method)) return { body: null, ...nothing };
   const contentLength = headers.get("content-length") ?? "";
