@@ -100,7 +100,7 @@ test("a migration that sorts and rewrites many rows keeps few of them in memory"
   db.close();
   const child = migrating(path, [
     "CREATE INDEX by_value ON facts (value, name)",
-    "CREATE TABLE others (value TEXT NOT NULL, name TEXT NOT NULL); INSERT INTO others SELECT value, name FROM facts ORDER BY value",
+    "CREATE TABLE others (value TEXT NOT NULL, name TEXT NOT NULL); INSERT INTO others (value, name) SELECT value, name FROM facts ORDER BY value",
   ]);
   const lines = (await new Response(child.stdout).text()).split("\n");
   const peaks = lines.flatMap((line) => (line.startsWith("peak ") ? [Number(line.slice(5))] : []));

@@ -10,8 +10,7 @@ export interface Position {
 }
 
 // Limits of one read: a row may have some megabytes, compressed to a tenth or less; a page has four kilobytes.
-const [rowsMax, rows_bytes, pagesMax] = [100, 4 * 1024 * 1024, 2000];
-const pagesPerInsert = 500;
+const [rowsMax, rows_bytes, pagesMax] = [100, 1024 * 1024, 500];
 
 /**
  * Applies the log to a closed replica and returns its new position. Continues from a position that is in the log,
@@ -155,9 +154,9 @@ export const bootstrap = (sql: SQL, cell: string, epoch: number, path: string, h
 /** Writes pages and empties the map: few are compressed at a time. */
 async function putPages(transaction: SQL, cell: string, pages: WalFrames["pages"]): Promise<void> {
   const numbers = [...pages.keys()];
-  for (let at = 0; at < numbers.length; at += pagesPerInsert) {
+  for (let at = 0; at < numbers.length; at += pagesMax) {
     const rows = numbers
-      .slice(at, at + pagesPerInsert)
+      .slice(at, at + pagesMax)
       .map((page) => ({ cell, page, image: compress(Buffer.from(requireValue(pages.get(page), "A page"))) }));
     await transaction`INSERT INTO runnel_pages ${transaction(rows)}
       ON CONFLICT (cell, page) DO UPDATE SET image = excluded.image`;

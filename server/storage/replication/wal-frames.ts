@@ -75,7 +75,7 @@ export function readLogEnd(index: Buffer): LogEnd | null {
 }
 
 /** Consecutive whole frames of the WAL, from frame `from` to frame `to` (exclusive). */
-export interface Stretch {
+interface Stretch {
   bytes: Buffer;
   from: number;
   to: number;
@@ -127,16 +127,16 @@ export function encodeFrames({ size_pages, pages }: WalFrames): Buffer {
 }
 
 export function decodeFrames(encoded: Uint8Array): WalFrames {
-  const raw = Buffer.from(Bun.zstdDecompressSync(encoded));
-  const count = raw.readUInt32LE(4);
-  const images = raw.subarray(8 + 4 * count);
+  const decoded = asBuffer(Bun.zstdDecompressSync(encoded));
+  const count = decoded.readUInt32LE(4);
+  const images = decoded.subarray(8 + 4 * count);
   const pages: WalFrames["pages"] = new Map();
   for (let index = 0; index < count; index++)
-    pages.set(raw.readUInt32LE(8 + 4 * index), images.subarray(index * page_bytes, (index + 1) * page_bytes));
-  return { size_pages: raw.readUInt32LE(0), pages };
+    pages.set(decoded.readUInt32LE(8 + 4 * index), images.subarray(index * page_bytes, (index + 1) * page_bytes));
+  return { size_pages: decoded.readUInt32LE(0), pages };
 }
 
-export function compress(bytes: Uint8Array<ArrayBuffer>): Buffer {
-  const { buffer, byteOffset, byteLength } = Bun.zstdCompressSync(bytes, { level: 1 });
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
+export const compress = (bytes: Uint8Array<ArrayBuffer>): Buffer => asBuffer(Bun.zstdCompressSync(bytes, { level: 1 }));
+
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
