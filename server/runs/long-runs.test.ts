@@ -11,7 +11,7 @@ import {
   toolCompleted,
   toolStarted,
 } from "../domain/__fixtures__/events.ts";
-import { newId } from "../domain/ids.ts";
+import { newId, siblingId } from "../domain/ids.ts";
 import type { RunEvent } from "../domain/run-event.ts";
 import { runObject } from "../domain/run-object.ts";
 import { fold } from "../domain/run-state.ts";
@@ -82,6 +82,53 @@ test.each([
     const rest = Object.fromEntries(Object.entries(whole).filter(([name]) => !left.includes(name)));
     expect(body).toEqual({ ...rest, expires_at, request_id: expect.any(String) });
   }
+});
+
+test("a long finished run that was read is sent again without reading its entries, whole or without a list", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, long, true);
+  const read = async (query = "") => {
+    const { request_id: _, ...run } = (await client.get(`/v1/runs/${id}${query}`)).body;
+    return run;
+  };
+  const whole = await read();
+  const { tool_calls: _, ...withoutCalls } = await read("?exclude=tool_calls");
+  let reads = 0;
+  const { readSome } = Journal.prototype;
+  Journal.prototype.readSome = function (...from) {
+    reads++;
+    return readSome.apply(this, from);
+  };
+  try {
+    expect(await read()).toEqual(whole);
+    expect(await read("?exclude=tool_calls")).toEqual(withoutCalls);
+  } finally {
+    Journal.prototype.readSome = readSome;
+  }
+  expect(reads).toBe(0);
+});
+
+test("a long run is not sent from memory once its trace or the run was deleted", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, long, true);
+  expect((await client.get(`/v1/runs/${id}`)).body.tool_calls).toHaveLength(long);
+  expect((await client.delete(`/v1/traces/${siblingId(id, "trace")}`)).status).toBe(200);
+  expect((await client.get(`/v1/runs/${id}`)).body.tool_calls).toEqual([]);
+  expect((await client.delete(`/v1/runs/${id}`)).status).toBe(200);
+  expect((await client.get(`/v1/runs/${id}`)).status).toBe(404);
+});
+
+test("a long run that goes on is read with its newest entries each time", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, long, false);
+  const before = (await client.get(`/v1/runs/${id}`)).body;
+  expect(before.status).toBe("requires_action");
+  expect((await client.post(`/v1/runs/${id}/cancel`, {})).status).toBe(200);
+  const after = (await client.get(`/v1/runs/${id}`)).body;
+  expect([after.status, after.tool_calls.at(-1).status]).toEqual(["cancelled", "cancelled"]);
 });
 
 test("other exclusions are rejected", async () => {

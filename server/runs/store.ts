@@ -7,7 +7,7 @@ import { textOf } from "../domain/text-of.ts";
 import { timestamp } from "../domain/time.ts";
 import { agentConditions, maySee, mayUse, requireAgent, tokenConditions, type Viewer } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
-import type { LongObject } from "../http/json-stream.ts";
+import { type JsonBytes, type LongObject, listBytes } from "../http/json-stream.ts";
 import { countRows, listPage, type Page } from "../http/page.ts";
 import { cachedJson } from "../http/response.ts";
 import type { Condition } from "../http/row-filter.ts";
@@ -37,6 +37,12 @@ export type Note = (row: RunRow, before: number) => void;
 export type ShownRun = RunObject | LongRun;
 type LongRun = LongObject & { id: string };
 
+/** A long run that is over, with its lists as they are sent. */
+interface WrittenRun {
+  fields: RunObject;
+  lists: Record<RunList, JsonBytes>;
+}
+
 type Owner = Pick<RunCreated, "user_id" | "session_id">;
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -49,7 +55,7 @@ const indexed = ["status", "agent_id", "thread_id", "user_id", "parent_run_id", 
 // Fields of entries that appear only in a run's lists.
 const ofLists = new Set(["answer", "call"]);
 
-// Maximum number of cached finished runs; long ones are not cached.
+// Maximum number of cached finished runs.
 const overMost = 200;
 
 // Limits counts, because rows are counted on the main thread.
@@ -109,6 +115,12 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     bytesOf: estimateJsonSize,
   });
 
+  // Long ones are cached as they are sent; null marks one that is being written.
+  const writtenRuns = db.kept.rows((_id: string): WrittenRun | null => null, {
+    most: overMost,
+    bytesOf: (run) => (run ? run.lists.messages.json.length + run.lists.tool_calls.json.length : 0),
+  });
+
   const headOf = (id: string) => requireValue(journal.head(id), `The run ${id}`);
 
   /** Returns the row. Throws 404 for a run of another scope, or one the viewer may not see. */
@@ -153,9 +165,25 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   }
 
   async function showLong(row: RunRow, without: readonly RunList[]): Promise<LongRun> {
+    const known = isOver(row.status) ? writtenRuns.known(row.id) : null;
+    if (known) return { id: row.id, fields: leaveOut(known.fields, without), lists: known.lists };
+    const mayWrite = isOver(row.status) && without.length === 0;
+    if (mayWrite) writtenRuns.note(null, row.id);
     const state = await journal.stateInSlices(row.id);
     if (!state) throw notFound(); // It was deleted while it was read.
-    return inParts(state, row.expires_at_ms, placeOf(row), without);
+    const run = inParts(state, row.expires_at_ms, placeOf(row), without);
+    return mayWrite ? writeLists(run, state) : run;
+  }
+
+  /** Writes the lists and caches them, unless a commit has cleared the cache since the run was marked. */
+  async function writeLists({ id, fields }: LongRun & { fields: RunObject }, state: RunState): Promise<LongRun> {
+    const lists = runListsOf(state);
+    const run = {
+      fields,
+      lists: { messages: await listBytes(lists.messages), tool_calls: await listBytes(lists.tool_calls) },
+    };
+    if (writtenRuns.known(id) === null) writtenRuns.note(run, id);
+    return { id, ...run };
   }
 
   function ended(row: RunRow): RunState | null {
@@ -280,10 +308,17 @@ function inParts(
   expiresAt: number | null,
   queuePosition: number | null = state.queue_position,
   without: readonly RunList[] = [],
-): LongRun {
+): LongRun & { fields: RunObject } {
   const fields = runObject({ ...state, messages: [], calls: [] }, expiresAt, queuePosition);
-  for (const list of without) delete (fields as Partial<RunObject>)[list];
-  return { id: fields.id, fields, lists: runListsOf(state) };
+  return { id: fields.id, fields: leaveOut(fields, without), lists: runListsOf(state) };
+}
+
+/** Returns the fields without these lists. */
+function leaveOut(fields: RunObject, without: readonly RunList[]): RunObject {
+  if (without.length === 0) return fields;
+  const rest: Partial<RunObject> = { ...fields };
+  for (const list of without) delete rest[list];
+  return rest as RunObject;
 }
 
 function toApproval(row: typeof approvals.$inferSelect) {

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { migrations } from "../../../migrations/index.ts";
 import { temporaryFolder } from "../../testing/temporary.ts";
 import { faultsOf } from "./check.ts";
@@ -27,15 +27,19 @@ function fill(path: string): void {
 }
 
 /** Starts a real process that migrates the database and reports when it begins. */
-function migrating(path: string) {
+function migrating(path: string, more: readonly string[] = heavy) {
   const program = `
+    const { readFileSync } = await import("node:fs");
+    const peak = () => console.log("peak", /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]);
     const { migrate } = await import(${JSON.stringify(join(import.meta.dir, "migrate.ts"))});
     const { migrations } = await import(${JSON.stringify(join(import.meta.dir, "../../../migrations/index.ts"))});
     const { Database } = await import("bun:sqlite");
     const sqlite = new Database(${JSON.stringify(path)}, { readwrite: true, strict: true });
     for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) sqlite.run("PRAGMA " + pragma);
     console.log("ready");
-    migrate(sqlite, ${JSON.stringify(path)}, [...migrations, ...${JSON.stringify(heavy)}.map((sql) => ({ sql }))]);
+    peak();
+    migrate(sqlite, ${JSON.stringify(path)}, [...migrations, ...${JSON.stringify(more)}.map((sql) => ({ sql }))]);
+    peak();
     console.log("done");`;
   return Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "inherit" });
 }
@@ -85,6 +89,25 @@ test("20 kills at random instants of a migration leave the old database or the n
     else expect(state).toBe("version 0");
   }
   expect([...states.values()].reduce((sum, n) => sum + n, 0)).toBe(20);
+}, 60_000);
+
+test("a migration that sorts and rewrites many rows keeps few of them in memory", async () => {
+  using folder = temporaryFolder();
+  const path = folder.file("it's.db");
+  const db = openDatabase(path);
+  db.sqlite.run(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 800000)
+    INSERT INTO facts (name, value) SELECT 'fact ' || n, hex(randomblob(25)) FROM numbers`);
+  db.close();
+  const child = migrating(path, [
+    "CREATE INDEX by_value ON facts (value, name)",
+    "CREATE TABLE others (value TEXT NOT NULL, name TEXT NOT NULL); INSERT INTO others (value, name) SELECT value, name FROM facts ORDER BY value",
+  ]);
+  const lines = (await new Response(child.stdout).text()).split("\n");
+  const peaks = lines.flatMap((line) => (line.startsWith("peak ") ? [Number(line.slice(5))] : []));
+  expect(databaseVersion(path)).toBe(migrations.length + 2);
+  expect(peaks).toHaveLength(2);
+  expect(peaks[1]! - peaks[0]!).toBeLessThan(32 * 1024); // In memory, each of both sorts takes more than 60 MB.
+  expect(readdirSync(dirname(path)).filter((name) => name.startsWith("etilqs"))).toEqual([]);
 }, 60_000);
 
 test("a copy left by an earlier upgrade is not taken for the one of this upgrade", async () => {

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { dirname } from "node:path";
 import { migrations } from "../../../migrations/index.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { copyDatabase } from "./copy.ts";
@@ -12,7 +13,28 @@ export function migrate(sqlite: Database, path: string, known: readonly { sql: s
   const found = versionOf(sqlite);
   if (found > known.length) throw new DatabaseTooNew(found, known.length);
   if (found === known.length) return;
-  if (found > 0 && path !== ":memory:") copyDatabase(sqlite, `${path}.before-${String(found + 1).padStart(4, "0")}`);
+  const isFile = path !== ":memory:";
+  if (found > 0 && isFile) copyDatabase(sqlite, `${path}.before-${String(found + 1).padStart(4, "0")}`);
+  if (isFile) sortInFiles(sqlite, dirname(path), () => run(sqlite, found, known));
+  else run(sqlite, found, known);
+}
+
+/**
+ * Has SQLite sort in files of this folder, which it can write to and which have no names. An index of millions of rows
+ * sorted in memory takes as much memory as it has bytes.
+ */
+function sortInFiles(sqlite: Database, folder: string, work: () => void): void {
+  sqlite.run("PRAGMA temp_store = FILE");
+  sqlite.run(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
+  try {
+    work();
+  } finally {
+    sqlite.run("PRAGMA temp_store = MEMORY");
+    sqlite.run("PRAGMA temp_store_directory = ''");
+  }
+}
+
+function run(sqlite: Database, found: number, known: readonly { sql: string }[]): void {
   known.slice(found).forEach(({ sql }, index) => {
     sqlite
       .transaction(() => {

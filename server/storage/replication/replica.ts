@@ -1,5 +1,6 @@
 import { closeSync, ftruncateSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import type { SQL } from "bun";
+import { requireValue } from "../../lib/require-value.ts";
 import { compress, decodeFrames, page_bytes, type WalFrames } from "./wal-frames.ts";
 
 /** The log row that a replica has reached. */
@@ -8,8 +9,8 @@ export interface Position {
   epoch: number;
 }
 
-// Limits of one read: a row may have some megabytes, a page has four kilobytes.
-const [rowsMax, rows_bytes, pagesMax] = [100, 16 * 1024 * 1024, 2000];
+// Limits of one read: a row may have some megabytes, compressed to a tenth or less; a page has four kilobytes.
+const [rowsMax, rows_bytes, pagesMax] = [100, 1024 * 1024, 500];
 
 /**
  * Applies the log to a closed replica and returns its new position. Continues from a position that is in the log,
@@ -150,11 +151,17 @@ export const bootstrap = (sql: SQL, cell: string, epoch: number, path: string, h
     return { seq: 1, epoch };
   });
 
+/** Writes pages and empties the map: few are compressed at a time. */
 async function putPages(transaction: SQL, cell: string, pages: WalFrames["pages"]): Promise<void> {
-  const all = [...pages].map(([page, image]) => ({ cell, page, image: compress(Buffer.from(image)) }));
-  for (let at = 0; at < all.length; at += 1000)
-    await transaction`INSERT INTO runnel_pages ${transaction(all.slice(at, at + 1000))}
+  const numbers = [...pages.keys()];
+  for (let at = 0; at < numbers.length; at += pagesMax) {
+    const rows = numbers
+      .slice(at, at + pagesMax)
+      .map((page) => ({ cell, page, image: compress(Buffer.from(requireValue(pages.get(page), "A page"))) }));
+    await transaction`INSERT INTO runnel_pages ${transaction(rows)}
       ON CONFLICT (cell, page) DO UPDATE SET image = excluded.image`;
+  }
+  pages.clear();
 }
 
 /**
@@ -196,6 +203,7 @@ const compactWhole = (sql: SQL, cell: string, upto: number, heard: () => void): 
         read = seq;
         const decoded = decodeFrames(frames);
         for (const [number, image] of decoded.pages) pages.set(number, image);
+        if (pages.size > pagesMax) await putPages(transaction, cell, pages);
         if (decoded.size_pages === 0) continue;
         size_pages = decoded.size_pages;
         last = { seq, epoch };

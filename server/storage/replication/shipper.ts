@@ -4,7 +4,7 @@ import type { Log } from "../../lib/log.ts";
 import { LeaderLease, type Moment } from "./leader-lease.ts";
 import type { PostgresClient } from "./postgres-client.ts";
 import { joinedRoutes, type RouteChanges, type Routes, routesText } from "./routes.ts";
-import { encodeFrames, inPieces, joined, type WalFrames } from "./wal-frames.ts";
+import { addCommits, type Commits, countPieces, encodeFrames, inPieces } from "./wal-frames.ts";
 import { createWalReader } from "./wal-reader.ts";
 
 interface ShipperFigures {
@@ -34,7 +34,7 @@ interface ShipperOptions {
   ttl_ms: number;
   /** Maximum wait of a request for Postgres before it fails. */
   patience_ms: number;
-  /** Pages per piece of a large commit; by default 8 MB. */
+  /** Pages per piece of a large commit; by default 2 MB. */
   piece_pages?: number;
   /** Called when another node leads, or a commit cannot be sent (`fault`): no commit may be acknowledged any more. */
   onFenced(fault?: unknown): void;
@@ -50,7 +50,7 @@ const largeLog_bytes = 64 * 1024 * 1024;
 
 /** Commits made while rows are in flight: the next row. */
 interface NextRow {
-  frames: WalFrames;
+  frames: Commits;
   routes: RouteChanges | null;
   told: PromiseWithResolvers<void>;
 }
@@ -73,6 +73,8 @@ export class Shipper {
   #rows = 0;
   #bytes = 0;
   #next: NextRow | null = null;
+  /** Commits on their way of which not all pages were read from the WAL. */
+  readonly #unread = new Set<Commits>();
   /** Resolves when all commits are acknowledged. */
   #last: Promise<void> = Promise.resolve();
   #agreeing: Promise<void> | null = null;
@@ -213,13 +215,14 @@ export class Shipper {
 
   /** Adds a commit to the next row, and sends it unless two rows are in flight. */
   #ship(): Promise<void> {
-    const frames = this.#capture.take();
+    const frames = this.#capture.take(this.#hasUnread());
     if (!frames) return this.#last;
     const before = this.#next;
     const routes = joinedRoutes(before?.routes ?? null, this.#takeRoutes());
     const told = before?.told ?? Promise.withResolvers<void>();
     if (!before) this.#last = Promise.all([this.#last, told.promise]).then(() => {});
-    this.#next = { told, routes, frames: before ? joined(before.frames, frames) : frames };
+    if (before) addCommits(before.frames, frames);
+    this.#next = { told, routes, frames: before?.frames ?? frames };
     this.#send();
     this.#keepLogShort();
     return this.#last;
@@ -230,28 +233,38 @@ export class Shipper {
     if (!this.#next || this.#onTheirWay >= rowsOnTheirWay) return;
     const { frames, routes, told } = this.#next;
     this.#next = null;
-    const pieces = inPieces(frames, this.#options.piece_pages);
-    this.#onTheirWay += pieces.length; // Counts all pieces at once, so that no other row comes between them.
-    void this.#deliverAll(pieces, routes)
+    const count = countPieces(frames, this.#options.piece_pages);
+    this.#onTheirWay += count; // Counts all pieces at once, so that no other row comes between them.
+    void this.#deliverAll({ frames, count }, routes)
       .then(() => {
-        this.#onTheirWay -= pieces.length;
+        this.#onTheirWay -= count;
         told.resolve();
         this.#send();
       })
       .catch((fault) => this.#fence(fault));
   }
 
-  async #deliverAll(pieces: readonly WalFrames[], routes: RouteChanges | null): Promise<void> {
-    const before = this.#seq;
-    this.#seq += pieces.length;
-    for (const [index, piece] of pieces.entries()) {
-      const encoded = encodeFrames(piece);
+  /** Reads, compresses and sends one piece after the other, so that a commit may be larger than the memory. */
+  async #deliverAll({ frames, count }: { frames: Commits; count: number }, routes: RouteChanges | null): Promise<void> {
+    let row = this.#seq;
+    this.#seq += count;
+    const last = this.#seq;
+    if (frames.isUnread) this.#unread.add(frames);
+    for (const piece of inPieces(frames, this.#options.piece_pages)) {
+      const encoded = encodeFrames(this.#capture.load(piece));
+      row++;
+      if (row === last) this.#unread.delete(frames);
       this.#rows++;
       this.#bytes += encoded.length;
       // With the last piece, which completes the commit.
-      await this.#deliver(before + index + 1, encoded, index === pieces.length - 1 ? routes : null);
+      await this.#deliver(row, encoded, row === last ? routes : null);
     }
-    this.#whole = Math.max(this.#whole, before + pieces.length);
+    this.#whole = Math.max(this.#whole, last);
+  }
+
+  /** True while pages of commits are only in the WAL, which may not restart before they are read. */
+  #hasUnread(): boolean {
+    return this.#unread.size > 0 || this.#next?.frames.isUnread === true;
   }
 
   /**
@@ -270,11 +283,14 @@ export class Shipper {
     }
   }
 
-  /** Checkpoints the WAL, all of which was sent. It keeps its length while a reader needs it or the disk is full. */
+  /**
+   * Checkpoints the WAL, all of which was read. It keeps its length while a reader needs it, pages of a large commit are
+   * still to be sent, or the disk is full.
+   */
   #keepLogShort(): void {
     const sqlite = this.#sqlite;
     const length_bytes = this.#capture.length_bytes();
-    if (!sqlite || length_bytes <= checkpoint_bytes) return;
+    if (!sqlite || length_bytes <= checkpoint_bytes || this.#hasUnread()) return;
     const { timeout = 0 } = sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
     sqlite.run("PRAGMA busy_timeout = 0");
     try {

@@ -2,30 +2,51 @@
 export const page_bytes = 4096;
 /** Bytes of the header before each page in the WAL. */
 export const frameHead_bytes = 24;
+/** Bytes of a frame: its header and its page. */
+export const frame_bytes = frameHead_bytes + page_bytes;
 /** Bytes of the header before the first frame. */
 export const logHead_bytes = 32;
 /** Bytes at the beginning of the WAL index: its header, twice. */
 export const indexHead_bytes = 96;
 
 /** Pages changed by commits: the newest image of each page by its number, from 1. */
-export interface WalFrames {
+export interface WalFrames<Image = Uint8Array> {
   /** Pages of the database after the commits; 0 for a piece that others follow. */
   size_pages: number;
-  pages: Map<number, Uint8Array>;
+  pages: Map<number, Image>;
 }
 
-/** 8 MB: compressing and sending a larger piece would delay other commits. */
-const piecePages = 2048;
+/** A page's bytes; of a large commit only its frame in the WAL, from 0, because a migration may rewrite gigabytes. */
+export type PageImage = Uint8Array | number;
 
-/** Splits frames into rows of the log. A reader must apply all pieces or none. */
-export function inPieces({ size_pages, pages }: WalFrames, maxPages = piecePages): WalFrames[] {
-  if (pages.size <= maxPages) return [{ size_pages, pages }];
-  const all = [...pages];
-  const count = Math.ceil(all.length / maxPages);
-  return Array.from({ length: count }, (_, n) => ({
-    size_pages: n === count - 1 ? size_pages : 0,
-    pages: new Map(all.slice(n * maxPages, (n + 1) * maxPages)),
-  }));
+/** Commits as they are taken from the WAL. */
+export interface Commits extends WalFrames<PageImage> {
+  /** True if pages of them are only in the WAL. */
+  isUnread: boolean;
+}
+
+/** 2 MB: compressing and sending a larger piece would delay other commits, and its copies take memory. */
+const piecePages = 512;
+
+/** Number of rows of the log that frames take. */
+export const countPieces = ({ pages }: WalFrames<unknown>, maxPages = piecePages): number =>
+  Math.max(1, Math.ceil(pages.size / maxPages));
+
+/** Splits frames into rows of the log, one at a time. A reader must apply all pieces or none. */
+export function* inPieces<Image>(
+  { size_pages, pages }: WalFrames<Image>,
+  maxPages = piecePages,
+): Generator<WalFrames<Image>> {
+  let rest = pages.size;
+  let piece: WalFrames<Image>["pages"] = new Map();
+  for (const [number, image] of pages) {
+    piece.set(number, image);
+    rest--;
+    if (piece.size < maxPages || rest === 0) continue;
+    yield { size_pages: 0, pages: piece };
+    piece = new Map();
+  }
+  yield { size_pages, pages: piece };
 }
 
 /** The valid end of the WAL. */
@@ -53,46 +74,69 @@ export function readLogEnd(index: Buffer): LogEnd | null {
   };
 }
 
-/** Consecutive whole frames of the WAL, up to frame `to` (exclusive). */
-export interface Stretch {
+/** Consecutive whole frames of the WAL, from frame `from` to frame `to` (exclusive). */
+interface Stretch {
   bytes: Buffer;
+  from: number;
   to: number;
 }
 
-/** Adds the pages of a stretch. Throws if the WAL's last frame is not the one that its index names. */
-export function addPages(pages: WalFrames["pages"], { bytes, to }: Stretch, { frames, checksum }: LogEnd): void {
-  const frame_bytes = frameHead_bytes + page_bytes;
-  for (let at = 0; at < bytes.length; at += frame_bytes)
-    pages.set(bytes.readUInt32BE(at), bytes.subarray(at + frameHead_bytes, at + frame_bytes));
-  const last = bytes.length - frame_bytes;
+/**
+ * Adds the pages of a stretch: their bytes, or with `isUnread` their frames. Throws if the WAL's last frame is not the one
+ * that its index names.
+ */
+export function addPages(
+  pages: WalFrames<PageImage>["pages"],
+  { bytes, from, to }: Stretch,
+  { frames, checksum }: LogEnd,
+  isUnread: boolean,
+): void {
+  for (let frame = from; frame < to; frame++) {
+    const at = (frame - from) * frame_bytes;
+    pages.set(bytes.readUInt32BE(at), isUnread ? frame : bytes.subarray(at + frameHead_bytes, at + frame_bytes));
+  }
+  const last = (to - from - 1) * frame_bytes;
   if (to === frames && (bytes.readUInt32BE(last + 16) !== checksum[0] || bytes.readUInt32BE(last + 20) !== checksum[1]))
     throw new Error("The write-ahead log does not end where its index says.");
 }
 
-/** Merges both, as if they were one commit. */
-export const joined = (older: WalFrames, newer: WalFrames): WalFrames => ({
-  size_pages: newer.size_pages,
-  pages: new Map([...older.pages, ...newer.pages]),
-});
+/** Adds newer commits to older ones, as if they were one. */
+export function addCommits(older: Commits, newer: Commits): void {
+  older.size_pages = newer.size_pages;
+  older.isUnread ||= newer.isUnread;
+  for (const [number, image] of newer.pages) older.pages.set(number, image);
+}
+
+// Reused, because what each piece of a large commit takes stays in memory until the garbage is collected.
+let raw = Buffer.alloc(0);
 
 /** Encodes size, count, page numbers and images, and compresses the whole. */
 export function encodeFrames({ size_pages, pages }: WalFrames): Buffer {
-  const head = Buffer.alloc(8 + 4 * pages.size);
-  head.writeUInt32LE(size_pages, 0);
-  head.writeUInt32LE(pages.size, 4);
-  [...pages.keys()].forEach((number, index) => void head.writeUInt32LE(number, 8 + 4 * index));
-  return compress(Buffer.concat([head, ...pages.values()]));
+  const head_bytes = 8 + 4 * pages.size;
+  const length = head_bytes + page_bytes * pages.size;
+  if (raw.length < length) raw = Buffer.allocUnsafe(length);
+  raw.writeUInt32LE(size_pages, 0);
+  raw.writeUInt32LE(pages.size, 4);
+  let index = 0;
+  for (const [number, image] of pages) {
+    raw.writeUInt32LE(number, 8 + 4 * index);
+    raw.set(image, head_bytes + page_bytes * index);
+    index++;
+  }
+  return compress(raw.subarray(0, length));
 }
 
 export function decodeFrames(encoded: Uint8Array): WalFrames {
-  const raw = Buffer.from(Bun.zstdDecompressSync(encoded));
-  const count = raw.readUInt32LE(4);
-  const images = raw.subarray(8 + 4 * count);
+  const decoded = asBuffer(Bun.zstdDecompressSync(encoded));
+  const count = decoded.readUInt32LE(4);
+  const images = decoded.subarray(8 + 4 * count);
   const pages: WalFrames["pages"] = new Map();
   for (let index = 0; index < count; index++)
-    pages.set(raw.readUInt32LE(8 + 4 * index), images.subarray(index * page_bytes, (index + 1) * page_bytes));
-  return { size_pages: raw.readUInt32LE(0), pages };
+    pages.set(decoded.readUInt32LE(8 + 4 * index), images.subarray(index * page_bytes, (index + 1) * page_bytes));
+  return { size_pages: decoded.readUInt32LE(0), pages };
 }
 
-export const compress = (bytes: Uint8Array<ArrayBuffer>): Buffer =>
-  Buffer.from(Bun.zstdCompressSync(bytes, { level: 1 }));
+export const compress = (bytes: Uint8Array<ArrayBuffer>): Buffer => asBuffer(Bun.zstdCompressSync(bytes, { level: 1 }));
+
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

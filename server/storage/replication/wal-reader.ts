@@ -1,12 +1,13 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import {
   addPages,
+  type Commits,
+  frame_bytes,
   frameHead_bytes,
   indexHead_bytes,
   logHead_bytes,
-  page_bytes,
+  type PageImage,
   readLogEnd,
-  type Stretch,
   type WalFrames,
 } from "./wal-frames.ts";
 
@@ -14,9 +15,15 @@ import {
 interface WalReader {
   /**
    * Returns the changes committed since the last call, or null. Call it after each commit, in the same tick, and before
-   * each checkpoint. Throws if another connection's commits were missed.
+   * each checkpoint. Throws if another connection's commits were missed, or if the WAL has restarted although pages of
+   * earlier commits are still to be loaded (`hasUnread`).
    */
-  take(): WalFrames | null;
+  take(hasUnread?: boolean): Commits | null;
+  /**
+   * Reads the pages that are only in the WAL, into the same map. Their bytes are valid until the next call, which uses the
+   * same memory. Throws if the WAL has restarted.
+   */
+  load(frames: WalFrames<PageImage>): WalFrames;
   /** Bytes of the WAL that were read. */
   length_bytes(): number;
   close(): void;
@@ -27,6 +34,7 @@ export function createWalReader(path: string): WalReader {
   const index = Buffer.alloc(indexHead_bytes);
   let files: { log: number; index: number } | null = null;
   let [readFrames, salt] = [0, ""];
+  let loaded = Buffer.alloc(0);
 
   function currentEnd() {
     files ??= { log: openSync(`${path}-wal`, "r"), index: openSync(`${path}-shm`, "r") };
@@ -37,10 +45,24 @@ export function createWalReader(path: string): WalReader {
     }
   }
 
+  /** Replaces frames by the bytes of their pages. */
+  function readPages(frames: readonly [page: number, frame: number][], images: WalFrames["pages"]): void {
+    const { log, end } = currentEnd();
+    if (loaded.length < frames.length * frame_bytes) loaded = Buffer.allocUnsafe(frames.length * frame_bytes);
+    for (const [index, [page, number]] of frames.entries()) {
+      const frame = loaded.subarray(index * frame_bytes, (index + 1) * frame_bytes);
+      readFully(log, frame, number);
+      if (end.salt !== salt || frame.toString("hex", 8, 16) !== salt || frame.readUInt32BE(0) !== page)
+        throw new Error(`The write-ahead log has another page at frame ${number}.`);
+      images.set(page, frame.subarray(frameHead_bytes));
+    }
+  }
+
   return {
-    take() {
+    take(hasUnread = false) {
       const { log, end } = currentEnd();
       if (end.salt !== salt) {
+        if (hasUnread) throw new Error("The write-ahead log was begun again before a large commit was read.");
         // The WAL has restarted. Its first salt counts restarts: more than one since the last call means missed
         // commits.
         if (readFrames > 0 && restartsOf(end.salt) !== (restartsOf(salt) + 1) >>> 0)
@@ -48,11 +70,23 @@ export function createWalReader(path: string): WalReader {
         [salt, readFrames] = [end.salt, 0];
       }
       if (end.frames === readFrames) return null;
-      const pages: WalFrames["pages"] = new Map();
-      for (let from = readFrames; from < end.frames; from += stretchFrames)
-        addPages(pages, read(log, from, Math.min(end.frames, from + stretchFrames)), end);
+      const pages: WalFrames<PageImage>["pages"] = new Map();
+      const isUnread = end.frames - readFrames > stretchFrames;
+      // Buffers that are dropped would stay in memory until the garbage is collected.
+      const bytes = Buffer.allocUnsafe(Math.min(stretchFrames, end.frames - readFrames) * frame_bytes);
+      for (let from = readFrames; from < end.frames; from += stretchFrames) {
+        const to = Math.min(end.frames, from + stretchFrames);
+        readFully(log, bytes.subarray(0, (to - from) * frame_bytes), from);
+        addPages(pages, { bytes, from, to }, end, isUnread);
+      }
       readFrames = end.frames;
-      return { size_pages: end.size_pages, pages };
+      return { size_pages: end.size_pages, pages, isUnread };
+    },
+    load({ size_pages, pages }) {
+      const unread = [...pages].filter((page): page is [number, number] => typeof page[1] === "number");
+      const images = pages as WalFrames["pages"];
+      if (unread.length > 0) readPages(unread, images);
+      return { size_pages, pages: images };
     },
     length_bytes: () => readFrames * frame_bytes,
     close() {
@@ -62,18 +96,15 @@ export function createWalReader(path: string): WalReader {
   };
 }
 
-const frame_bytes = frameHead_bytes + page_bytes;
-// 64 MB at once: a migration that rewrites a table leaves gigabytes, but a buffer holds at most 4 GB.
-const stretchFrames = 16_384;
+// 4 MB at once. Of a commit with more frames only their numbers are taken.
+const stretchFrames = 1024;
 
-/** Reads frames `from` to `to` (exclusive) of the WAL. */
-function read(log: number, from: number, to: number): Stretch {
-  const bytes = Buffer.allocUnsafe((to - from) * frame_bytes);
+/** Fills a buffer with whole frames of the WAL, from this one on. */
+function readFully(log: number, bytes: Buffer, from: number): void {
   for (let at = 0, length = 0; at < bytes.length; at += length) {
     length = readSync(log, bytes, at, bytes.length - at, logHead_bytes + from * frame_bytes + at);
     if (length === 0) throw new Error("The write-ahead log is shorter than its index says.");
   }
-  return { bytes, to };
 }
 
 const restartsOf = (salt: string): number => Number.parseInt(salt.slice(0, 8), 16);
