@@ -8,12 +8,10 @@ import { rawAsk } from "../../testing/raw-ask.ts";
 import { testApp } from "../../testing/test-app.ts";
 import { createListener } from "./listener.ts";
 
-/** Resolves when the server closes a connection that sent half of a request. */
-function cutOff(port: number): Promise<void> {
+/** Resolves when the server closes a connection that sent half of a request, or what it `said`. */
+function cutOff(port: number, said = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const socket = connect(port, "127.0.0.1", () =>
-    socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"),
-  );
+  const socket = connect(port, "127.0.0.1", () => socket.write(said));
   socket
     .resume()
     .on("error", () => {})
@@ -56,6 +54,7 @@ describe("a client", () => {
       return [response.status, await response.json()];
     };
     try {
+      await cutOff(listener.port, ""); // By then the listener rests: it has had no request.
       expect(await Promise.all([ask("keep-alive", "POST"), ask("close", "POST"), ask("keep-alive", "GET")])).toEqual([
         [200, { a: 1 }],
         [200, { a: 1 }],

@@ -4,6 +4,7 @@ import { withDotSegmentDetection } from "../../http/dot-segments.ts";
 import { head_bytes } from "../../http/header-size-limit.ts";
 import type { Certificate } from "../../lib/certificate.ts";
 import type { Log } from "../../lib/log.ts";
+import { createPoll } from "../../lib/poll.ts";
 import { isBodyReceived } from "../../lib/request-body-state.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import { nodeName } from "../../storage/replication/node-auth.ts";
@@ -62,7 +63,8 @@ const retireShared_ms = 200;
 
 /** Listens. Throws if the port is taken. */
 export function createListener(options: ListenerOptions): Listener {
-  const open = (certificate: Certificate | null, port: number): Door => openDoor({ ...options, certificate, port });
+  const open = (certificate: Certificate | null, port: number): Door =>
+    openDoor({ ...options, certificate, port, onRequest: () => holding.wake() });
   let current = takePort(options, () => open(options.certificate, options.port));
   const port = requireValue(current.server.port, "The port");
   if (options.beside) takeConnections(port, current.server);
@@ -109,12 +111,10 @@ export function createListener(options: ListenerOptions): Listener {
   const doors = () => [current, ...old];
   const all = () => doors().map(({ server }) => server);
   const { idle_s = listenDefaults.idleTimeout } = options;
-  const holding = setInterval(
-    () => {
-      for (const door of doors()) door.hold();
-    },
-    (idle_s * 1000) / 3,
-  );
+  const holding = createPoll({
+    every_ms: (idle_s * 1000) / 3,
+    look: () => doors().reduce((isPending, door) => door.hold() || isPending, false),
+  });
   return {
     port,
     renew(certificate) {
@@ -135,10 +135,10 @@ export function createListener(options: ListenerOptions): Listener {
     async stop() {
       closed = true;
       await Promise.all(all().map((server) => server.stop(false)));
-      clearInterval(holding);
+      holding.stop();
     },
     async cut() {
-      clearInterval(holding);
+      holding.stop();
       await Promise.all(all().map((server) => server.stop(true)));
     },
   };
@@ -154,8 +154,11 @@ interface Door {
    * listener.
    */
   last: boolean;
-  /** Keeps connections open whose client has sent its request and waits: `?wait=60` exceeds the idle timeout. */
-  hold(): void;
+  /**
+   * Keeps connections open whose client has sent its request and waits: `?wait=60` exceeds the idle timeout. Returns
+   * true if there are requests in flight.
+   */
+  hold(): boolean;
   /** Resolves when every request in flight has its response. */
   answered(): Promise<void>;
 }
@@ -167,7 +170,8 @@ function openDoor({
   own,
   handle,
   idle_s = listenDefaults.idleTimeout,
-}: Omit<ListenerOptions, "log">): Door {
+  onRequest,
+}: Omit<ListenerOptions, "log"> & { onRequest(): void }): Door {
   const tls = certificate && [
     { cert: certificate.cert, key: certificate.key },
     ...(own ? [{ ...own, serverName: nodeName }] : []),
@@ -178,6 +182,7 @@ function openDoor({
     last: false,
     hold() {
       for (const request of pending) if (isBodyReceived(request)) door.server?.timeout(request, idle_s);
+      return pending.size > 0;
     },
     answered() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -192,6 +197,7 @@ function openDoor({
   };
   async function fetch(request: Request): Promise<Response> {
     pending.add(request);
+    onRequest();
     try {
       const answer = await handle(request);
       return door.last ? lastAnswer(answer) : answer;

@@ -59,7 +59,7 @@ export async function openStorage(
     ...(ship ? [] : [autoCheckpoint(db, dir.database, { room_bytes: ballast.size_bytes })]), // In a cluster the shipper does it.
   ];
   await matchMasterKey(db, masterKey, log);
-  const space = createDiskSpace({ folder: dir.path, sqlite: db.sqlite, ballast, reserve, log });
+  const space = createDiskSpace({ folder: dir.path, db, ballast, reserve, log });
   return {
     dir,
     db,

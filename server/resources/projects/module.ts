@@ -31,7 +31,7 @@ export function createProjectTeardownModule({ base, projects, cancelRun, eraseMe
     beforeErasing,
   });
   return {
-    /** Ends activity in archived and deleted projects and erases the latter. Also called every second by a timer. */
+    /** Ends activity in archived and deleted projects and erases the latter. A poll calls it, too. */
     finish: teardown.finish,
     /** Projects archived meanwhile must not resume, not even briefly. */
     async start(): Promise<void> {

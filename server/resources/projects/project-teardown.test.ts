@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testActor } from "../../testing/test-actor.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
-import { selectTornDown } from "./project-teardown.ts";
+import { selectTornDown, selectUnfinished } from "./project-teardown.ts";
 
 async function startRun(client: Client, delta_ms: number, extra: object = {}): Promise<string> {
   const script = [{ text: "a b c d e f g h", delta_ms }];
@@ -86,3 +86,31 @@ test("the search for running work reads no finished work", async () => {
   const runs = plan.map(({ detail }) => detail).filter((detail) => /\br\b/.test(detail));
   expect(runs).toEqual([expect.stringContaining("project_id=? AND environment=? AND status=?")]);
 });
+
+test("runs of a project that another process archives are cancelled, although nothing happens in this one", async () => {
+  await using server = testApp();
+  const shop = await server.client({ project: "shop" });
+  await server.recover();
+  const id = await startRun(shop, 60_000);
+  // Not by the writer of this process, which would wake the poll.
+  server.db.sqlite.query("UPDATE projects SET archived_at_ms = 1 WHERE id = ?").run(shop.scope.project_id);
+  const status = server.db.sqlite.query<{ status: string }, [string]>("SELECT status FROM runs WHERE id = ?");
+  while (status.get(id)?.status !== "cancelled") await Bun.sleep(5);
+});
+
+test.each(["in_progress", "requires_action", "paused"])(
+  "a run that is %s counts as unfinished until it ends",
+  async (status) => {
+    await using server = testApp();
+    const shop = await server.client({ project: "shop" });
+    const unfinished = () =>
+      server.db.sqlite.query<{ is_unfinished: number }, []>(selectUnfinished).get()!.is_unfinished;
+    expect(unfinished()).toBe(0);
+    const id = await startRun(shop, 60_000);
+    server.db.sqlite.query("UPDATE runs SET status = ? WHERE id = ?").run(status, id);
+    expect(unfinished()).toBe(1);
+    server.db.sqlite.query("UPDATE runs SET status = 'in_progress' WHERE id = ?").run(id);
+    await shop.post(`/v1/runs/${id}/cancel`, {});
+    expect(unfinished()).toBe(0);
+  },
+);

@@ -1,6 +1,7 @@
 import type { Scope } from "../../domain/scope.ts";
 import { firstItem } from "../../lib/collections.ts";
 import type { Log } from "../../lib/log.ts";
+import { createPoll, type Poll } from "../../lib/poll.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { createEraser } from "./erase.ts";
 import type { ProjectStore } from "./store.ts";
@@ -19,9 +20,17 @@ export const selectTornDown = `
     ON r.project_id = p.id AND r.environment = e.name AND r.status IN ('in_progress', 'requires_action', 'queued', 'paused')
   WHERE p.archived_at_ms IS NOT NULL LIMIT ${runsAtOnce}`;
 
+/** True if runs have not ended, by the partial indexes of their deadlines and of paused runs. */
+export const selectUnfinished = `
+  SELECT EXISTS (SELECT 1 FROM runs WHERE expires_at_ms IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM runs WHERE status = 'paused') AS is_unfinished`;
+
+// Without runs there is nothing to end in time, only projects to erase, which are invisible already.
+const idle_ms = 5000;
+
 /**
- * Ends runs in archived and deleted projects, and erases the deleted ones. Polls every second, because the command line
- * archives and deletes from another process. Keeps no state, so the next start continues.
+ * Ends runs in archived and deleted projects, and erases the deleted ones. Polls, because the command line archives and
+ * deletes from another process: every second while there are runs. Keeps no state, so the next start continues.
  */
 export function createProjectTeardown({
   db,
@@ -43,9 +52,10 @@ export function createProjectTeardown({
   every_ms?: number;
 }) {
   const active = db.sqlite.query<ActiveRun, []>(selectTornDown);
+  const unfinished = db.sqlite.query<{ is_unfinished: 0 | 1 }, []>(selectUnfinished);
   const erase = createEraser({ db, first: eraseFirst });
   let stopped = false;
-  let timer: Timer | undefined;
+  let poll: Poll | undefined;
   let erasing: Promise<void> | null = null;
 
   /** Cancels all active runs. A run that ended by itself meanwhile counts as cancelled. */
@@ -75,17 +85,18 @@ export function createProjectTeardown({
       });
   }
 
-  function arm(): void {
-    timer = setTimeout(async () => {
-      await look().catch((error) => log.error("runs of an archived project could not be cancelled", { error }));
-      if (!stopped) arm();
-    }, every_ms).unref();
+  async function lookOn(): Promise<boolean> {
+    await look().catch((error) => log.error("runs of an archived project could not be cancelled", { error }));
+    return !stopped && (projects.deleted().length > 0 || unfinished.get()?.is_unfinished === 1);
   }
 
   return {
     cancelAll,
-    /** Starts polling every second. */
-    start: arm,
+    /** Starts polling. */
+    start(): void {
+      poll = createPoll({ every_ms, idle_ms, look: lookOn });
+      db.write.timed(poll.wake);
+    },
     /** For tests and for callers that cannot wait: polls now, and resolves when all is done. */
     async finish(): Promise<void> {
       await look();
@@ -94,7 +105,7 @@ export function createProjectTeardown({
     /** Stops after the current write. The next start continues. */
     async stop(): Promise<void> {
       stopped = true;
-      clearTimeout(timer);
+      poll?.stop();
       await erasing?.catch(() => {});
     },
   };

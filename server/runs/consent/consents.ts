@@ -6,6 +6,7 @@ import { isOver } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
+import { createPoll, type Poll } from "../../lib/poll.ts";
 import type { AccessTokens } from "../../resources/oauth/access-tokens.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
@@ -26,6 +27,9 @@ interface Deps {
   /** Milliseconds between looks at all that wait. */
   look_ms?: number;
 }
+
+/** Looks that one look replaces while no run is known to wait: it finds what another process brought. */
+const idleLooks = 6;
 
 export type Consents = ReturnType<typeof createConsents>;
 
@@ -133,6 +137,7 @@ export function createConsents({
   }
 
   let isStopped = false;
+  let poll: Poll | undefined;
   async function lookAtAll(): Promise<void> {
     // The database may be closed while this waits for its first turn, or for a token.
     if (isStopped) return;
@@ -140,7 +145,9 @@ export function createConsents({
       const run = journal.head(key.split(" ", 1)[0] ?? "");
       if (!run || isOver(run.status)) tried.delete(key);
     }
-    for (const awaited of selectAwaited.all()) {
+    const waiting = selectAwaited.all();
+    if (waiting.length + tried.size > 0) poll?.wake();
+    for (const awaited of waiting) {
       if (isStopped) return;
       await look(awaited).catch(failed(awaited));
     }
@@ -161,10 +168,10 @@ export function createConsents({
       const { project_id, environment } = head;
       const awaited = { run_id: runId, project_id, environment, ...call.authorization };
       void look(awaited).catch(failed(awaited));
+      poll?.wake();
     }
   };
   const unlisten = watches.listen(onCommit);
-  let timer: NodeJS.Timeout | undefined;
 
   accessTokens.onGranted(({ scope, oauthClientId, userId }) => {
     failpoint?.("after_consent");
@@ -194,13 +201,12 @@ export function createConsents({
     look: lookAtAll,
     start(): void {
       void lookAtAll();
-      timer = setInterval(lookAtAll, look_ms);
-      timer.unref();
+      poll = createPoll({ every_ms: look_ms, idle_ms: idleLooks * look_ms, look: () => lookAtAll().then(() => false) });
     },
     stop(): void {
       isStopped = true;
       unlisten();
-      clearInterval(timer);
+      poll?.stop();
     },
   };
 }

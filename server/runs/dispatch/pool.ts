@@ -116,6 +116,7 @@ export class Pool {
     this.#workers = new WorkerSupervisor({
       threads: options.threads,
       beat_ms: options.beat_ms,
+      hasWork: () => this.#drives.size > 0 || this.#keepers.size > 0,
       log,
       onMessage: (message, thread) => this.#onMessage(message, thread),
       onExit: (thread) => this.#onWorkerExit(thread),

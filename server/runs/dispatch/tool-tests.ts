@@ -56,7 +56,15 @@ export function createToolTests({
   const anyFile: RpcHandlers["made_file"] = (scope, { reference }) => fileOf(scope, reference);
   const answer = createWorkerRpc({ ...answerers, callback: unusedCallback, made_file: anyFile });
   const tests = new Map<number, ToolTest>();
-  const workers = new WorkerSupervisor({ threads: workerThread, most: 1, isStanding: false, log, onMessage, onExit });
+  const workers = new WorkerSupervisor({
+    threads: workerThread,
+    most: 1,
+    isStanding: false,
+    hasWork: () => tests.size > 0,
+    log,
+    onMessage,
+    onExit,
+  });
   let count = 0;
 
   function onExit(exitedThread: WorkerThread, reason: string): () => void {

@@ -58,6 +58,7 @@ function set(options: Partial<WorkerSupervisorOptions> = {}) {
     },
     most: 1,
     isStanding: true,
+    hasWork: () => true,
     log: silentLog,
     onMessage() {},
     onExit(thread) {
@@ -103,6 +104,47 @@ test("a thread that misses three pings is ended and counts as dead, and one that
   await all.replaced();
   expect(all.deaths).toEqual([stuck.thread]);
   expect([stuck.ended, well.ended, stuck.sent.length]).toEqual([true, false, 3]);
+});
+
+test("threads that have no work and have answered are left alone, until there is work again", async () => {
+  let hasWork = true;
+  let onPing = () => {};
+  using all = set({ beat_ms: 1, hasWork: () => hasWork });
+  const [one] = all.made as [Made];
+  const { send } = one.thread;
+  one.thread.send = (message) => {
+    send(message);
+    one.say({ do: "pong" });
+    onPing();
+  };
+  const pinged = () => new Promise<void>((resolve) => (onPing = resolve));
+  for (let n = 0; n < 5; n++) await pinged();
+  hasWork = false;
+  await pinged(); // Once more, because its last work may have blocked it.
+  const { length } = one.sent;
+  await Bun.sleep(20); // Twenty beats.
+  expect(one.sent).toHaveLength(length);
+  all.threads.choose("work", "a", []);
+  await pinged();
+});
+
+test("a thread that is stuck in work that was given up is found although it has no other", async () => {
+  using all = set({ beat_ms: 1, hasWork: () => false });
+  const [one] = all.made as [Made];
+  const { send } = one.thread;
+  let isStuck = false;
+  const rested = Promise.withResolvers<void>();
+  one.thread.send = (message) => {
+    send(message);
+    if (isStuck) return;
+    one.say({ do: "pong" });
+    rested.resolve();
+  };
+  await rested.promise;
+  isStuck = true;
+  all.threads.choose("work", "a", []);
+  await all.replaced();
+  expect(all.deaths).toEqual([one.thread]);
 });
 
 test("suspects have their own thread until the last of them is freed", () => {

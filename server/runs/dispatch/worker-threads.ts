@@ -1,5 +1,6 @@
 import { workerEntry } from "../../lib/assets.ts";
 import type { Log } from "../../lib/log.ts";
+import { createPoll, type Poll } from "../../lib/poll.ts";
 import { startThread } from "../../lib/start-thread.ts";
 import { createLeaseGuard } from "../../runtime/agent-loop/lease-guard.ts";
 import { decode, type EncodedMessages, MessageQueue } from "../../runtime/agent-loop/message-channel.ts";
@@ -84,6 +85,8 @@ export interface WorkerSupervisorOptions {
   isStanding: boolean;
   /** Milliseconds between pings. */
   beat_ms?: number;
+  /** True if a thread has work, so that it may get stuck. */
+  hasWork(): boolean;
   log: Pick<Log, "error">;
   onMessage(message: FromWorker, from: WorkerThread): void;
   /** Called when a thread has exited, with its work lost. The returned function is called once there is a replacement. */
@@ -99,14 +102,16 @@ export class WorkerSupervisor {
   readonly #confined = new Map<string, WorkerThread>();
   /** Pings since a thread last responded. Counted, not timed: a process that was suspended has missed none. */
   readonly #unanswered = new WeakMap<WorkerThread, number>();
-  readonly #pings: Timer;
+  readonly #pings: Poll;
+  /** True until threads that were new or had work have had a ping afterwards. */
+  #mayBeStuck = true;
   #isStopped = false;
 
   constructor(options: WorkerSupervisorOptions) {
     const { most, isStanding, beat_ms = 5000 } = options;
     this.#options = options;
+    this.#pings = createPoll({ every_ms: beat_ms, look: () => this.#pingAll() });
     if (isStanding) for (let index = 0; index < most; index++) this.#threads.add(this.#spawn());
-    this.#pings = setInterval(() => this.#pingAll(), beat_ms).unref();
   }
 
   isEmpty(): boolean {
@@ -115,6 +120,7 @@ export class WorkerSupervisor {
 
   /** Returns the thread for new work; `placed` is the current work. */
   choose(id: string, owner: string, placed: Iterable<WorkerLoad<WorkerThread>>): WorkerThread {
+    this.#watch();
     const chosen = this.#confined.get(id) ?? chooseWorker(owner, this.#threads, placed, this.#options.most);
     if (chosen) return chosen;
     const another = this.#spawn();
@@ -142,7 +148,7 @@ export class WorkerSupervisor {
 
   stop(): void {
     this.#isStopped = true;
-    clearInterval(this.#pings);
+    this.#pings.stop();
     for (const thread of this.#all()) thread.end();
   }
 
@@ -151,6 +157,7 @@ export class WorkerSupervisor {
   }
 
   #spawn(): WorkerThread {
+    this.#watch();
     const startedAt = performance.now();
     const thread: WorkerThread = this.#options.threads(
       (messages) => this.#onMessages(messages, thread),
@@ -183,9 +190,22 @@ export class WorkerSupervisor {
     }, pause_ms);
   }
 
-  /** Pings every thread and replaces those that are stuck, because a blocked thread blocks all work on it. */
-  #pingAll(): void {
-    for (const thread of this.#all()) if (thread.separate) this.#ping(thread);
+  /**
+   * Pings every thread and replaces those that are stuck, because a blocked thread blocks all work on it. Returns false
+   * once none has work and all have answered since.
+   */
+  #pingAll(): boolean {
+    const threads = [...this.#all()].filter(({ separate }) => separate);
+    const hasWork = this.#options.hasWork();
+    if (!hasWork && !this.#mayBeStuck && threads.every((thread) => this.#unanswered.get(thread) === 0)) return false;
+    this.#mayBeStuck = hasWork;
+    for (const thread of threads) this.#ping(thread);
+    return true;
+  }
+
+  #watch(): void {
+    this.#mayBeStuck = true;
+    this.#pings.wake();
   }
 
   #ping(thread: WorkerThread): void {

@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
+import { createPoll } from "../../lib/poll.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { CreateRun } from "../schema.ts";
@@ -40,8 +41,8 @@ export function createRunQueue({
 }) {
   const waiting = new Map<string, Scope>();
   const advancing = new Set<string>();
-  let timer: Timer | null = null;
   let stopped = false;
+  const poll = createPoll({ every_ms: look_ms, look });
   const unlisten = watches.listen(onCommit);
 
   /**
@@ -85,12 +86,13 @@ export function createRunQueue({
   /** Call after a run of this scope became `queued`. */
   function wait(scope: Scope): void {
     waiting.set(nameOf(scope), scope);
-    timer ??= setInterval(look, look_ms).unref();
+    poll.wake();
     advance(scope);
   }
 
-  function look(): void {
+  function look(): boolean {
     for (const scope of waiting.values()) advance(scope);
+    return waiting.size > 0;
   }
 
   function onCommit(runId: string): void {
@@ -111,7 +113,7 @@ export function createRunQueue({
         // Storage refused, or a run resumed from requires_action has taken the slot.
         if (!results.every(Boolean) || runs.firstQueued(scope, 1)[0] === next[0]) return later(scope);
       }
-      if (runs.queued(scope) === 0) forget(key);
+      if (runs.queued(scope) === 0) waiting.delete(key);
     } finally {
       advancing.delete(key);
     }
@@ -130,13 +132,6 @@ export function createRunQueue({
   const mayBegin = (scope: Scope, id: string): boolean =>
     runs.firstQueued(scope, 1)[0] === id && runs.inProgress(scope) < slots(scope);
 
-  function forget(key: string): void {
-    waiting.delete(key);
-    if (waiting.size > 0 || !timer) return;
-    clearInterval(timer);
-    timer = null;
-  }
-
   return {
     place,
     wait,
@@ -145,7 +140,7 @@ export function createRunQueue({
     stop(): void {
       stopped = true;
       unlisten();
-      if (timer) clearInterval(timer);
+      poll.stop();
     },
   };
 }

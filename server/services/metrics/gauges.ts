@@ -2,6 +2,7 @@ import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { build } from "../../lib/build-info.ts";
+import { createPoll } from "../../lib/poll.ts";
 import { processTable } from "../../lib/process-table.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -73,11 +74,17 @@ export function createGauges(
   instruments.build.set({ version: build.version, commit: build.commit }, 1);
 
   let lag_ms = 0;
-  let expected = performance.now() + lagEvery_ms;
-  const timer = setInterval(() => {
-    lag_ms = Math.max(lag_ms, performance.now() - expected);
-    expected = performance.now() + lagEvery_ms;
-  }, lagEvery_ms).unref();
+  let isActive = false;
+  // An idle main thread delays nothing: its lag is measured until half a second without work has passed.
+  const lagPoll = createPoll({
+    every_ms: lagEvery_ms,
+    look(late_ms) {
+      lag_ms = Math.max(lag_ms, late_ms);
+      const wasActive = isActive || driving() > 0;
+      isActive = false;
+      return wasActive;
+    },
+  });
 
   function lookAtRuns(): void {
     const rows = new Map(selectRuns.all().map((row) => [row.status, row]));
@@ -163,6 +170,11 @@ export function createGauges(
       memory.files.set(filesInWork());
       instruments.sandbox.set(sandbox.known() === "strict" ? 1 : 0);
     },
-    stop: () => clearInterval(timer),
+    /** Call at each request and commit. */
+    noteActivity(): void {
+      isActive = true;
+      lagPoll.wake();
+    },
+    stop: lagPoll.stop,
   };
 }

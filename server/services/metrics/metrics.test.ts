@@ -141,3 +141,14 @@ describe("metrics are for the server's machine and for the operator's token", ()
     expect(await ask(client, headers as Record<string, string>, token)).toBe(status);
   });
 });
+
+test("the lag of the main thread is that of the time with work, also of work that begins after a rest", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  await Bun.sleep(1500); // By then the measurement rests.
+  await client.get("/v1/me");
+  Bun.sleepSync(2000); // Longer than any wait for the next measurement, so that it is late by at least a second.
+  await Bun.sleep(1);
+  expect((await scrape(server)).get("runnel_event_loop_lag_seconds")).toBeGreaterThan(1);
+  expect((await scrape(server)).get("runnel_event_loop_lag_seconds")).toBeLessThan(1);
+});

@@ -54,13 +54,15 @@ export function createMetricsModule({ base, options, http, journals, connections
   db.write.timed((transaction_ms, commit_ms) => {
     database.transaction.observe(transaction_ms / 1000);
     database.commit.observe(commit_ms / 1000);
+    gauges.noteActivity();
   });
-  http.onAnswered(({ method, route, status, ms }) =>
+  http.onAnswered(({ method, route, status, ms }) => {
     instruments.http.duration.observe(
       { http_request_method: methodOf(method), http_route: routeOf(route), http_response_status_code: status },
       ms / 1000,
-    ),
-  );
+    );
+    gauges.noteActivity();
+  });
   webhooks.onTried(({ error, latency_ms }) => {
     instruments.webhooks.attempts.inc({ outcome: error ? "failed" : "delivered" });
     instruments.webhooks.duration.observe(latency_ms / 1000);

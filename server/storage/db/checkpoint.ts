@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import { createPoll } from "../../lib/poll.ts";
 import { createWalCheckpointer, type Mode, type WalCheckpointer } from "./wal-checkpointer.ts";
 import type { Writer } from "./writer.ts";
 
@@ -92,17 +93,22 @@ export function autoCheckpoint(
     write.timed(look);
   }
   let seenCommits = write.commits();
-  const timer = setInterval(() => {
-    const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    const idle = seenCommits === write.commits();
-    seenCommits = write.commits();
-    if (!isRunning && (size > largeLog_bytes || (idle && size > smallLog_bytes))) void run("TRUNCATE");
-  }, look_ms).unref();
+  const poll = createPoll({
+    every_ms: look_ms,
+    look() {
+      const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      const idle = seenCommits === write.commits();
+      seenCommits = write.commits();
+      if (!isRunning && (size > largeLog_bytes || (idle && size > smallLog_bytes))) void run("TRUNCATE");
+      return !idle || size > smallLog_bytes; // A reader may prevent the truncation.
+    },
+  });
+  write.timed(poll.wake);
 
   return {
     stop() {
       isOver = true;
-      clearInterval(timer);
+      poll.stop();
       end();
     },
   };

@@ -16,7 +16,7 @@ test("512 MB are kept free, or 5 % of a small disk", () => {
 
 describe("new work", () => {
   /** Watches the real disk with a reserve above or below its free space. */
-  function watched() {
+  function watched(look_ms = 3_600_000) {
     const folder = temporaryFolder();
     const db = openDatabase(folder.file("runnel.db"));
     let kept = 0;
@@ -24,11 +24,11 @@ describe("new work", () => {
     const tell = (message: string) => void told.push(message);
     const space = createDiskSpace({
       folder: folder.path,
-      sqlite: db.sqlite,
+      db,
       ballast: { size_bytes: 0, held: () => true, release: () => false, make: async () => {} },
       reserve: () => kept,
       log: { ...silentLog, info: tell, error: tell },
-      look_ms: 3_600_000,
+      look_ms,
     });
     const keepMore = (bytes: number) => {
       const { bavail, bsize } = statfsSync(folder.path);
@@ -45,6 +45,8 @@ describe("new work", () => {
       },
       /** Fills the disk without a check. */
       fillUp: () => keepMore(gigabyte),
+      /** Makes room without a check. */
+      makeRoom: () => keepMore(-gigabyte),
       [Symbol.dispose]() {
         space.stop();
         db.close();
@@ -76,6 +78,16 @@ describe("new work", () => {
       }
     };
     while (isTaken()) await Bun.sleep(1);
+  });
+
+  test("was refused: the operator is told when there is room again, without another request", async () => {
+    using disk = watched(5);
+    await Bun.sleep(20); // By then the checks rest.
+    disk.fillUp();
+    expect(() => disk.space.requireRoom(true)).toThrow();
+    disk.makeRoom();
+    while (disk.told.length < 2) await Bun.sleep(1);
+    expect(disk.told[1]).toStartWith("the disk has room again");
   });
 
   test("is accepted when deleted runs left enough free pages in the database", async () => {

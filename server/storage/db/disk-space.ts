@@ -1,8 +1,9 @@
-import type { Database } from "bun:sqlite";
 import { statfsSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
 import type { Log } from "../../lib/log.ts";
+import { createPoll } from "../../lib/poll.ts";
 import type { Ballast } from "./ballast.ts";
+import type { Db } from "./open.ts";
 
 /** Returns the number of bytes to keep free on a disk of this size. */
 export type Reserve = (disk_bytes: number) => number;
@@ -21,7 +22,7 @@ interface DiskSpace {
 
 interface SpaceOptions {
   folder: string;
-  sqlite: Database;
+  db: Pick<Db, "sqlite" | "write">;
   ballast: Ballast;
   reserve?: Reserve;
   log: Log;
@@ -31,16 +32,18 @@ interface SpaceOptions {
 const retryAfter_seconds = 30;
 // A burst of requests fills a megabyte in less than a second. A check costs one or two microseconds.
 const fresh_ms = 20;
+// While nothing is written, only other programs fill the disk. A new run causes a check of its own.
+const idle_ms = 30_000;
 
 export function createDiskSpace({
   folder,
-  sqlite,
+  db,
   ballast,
   reserve = defaultReserve,
   log,
   look_ms = 1000,
 }: SpaceOptions): DiskSpace {
-  const freePages = sqlite.query<{ n: number }, []>(
+  const freePages = db.sqlite.query<{ n: number }, []>(
     "SELECT freelist_count * page_size AS n FROM pragma_freelist_count, pragma_page_size",
   );
   let isLow = false;
@@ -77,20 +80,27 @@ export function createDiskSpace({
   }
 
   look();
-  const timer = setInterval(() => {
-    look();
-    keepBallast(); // Not at once, to keep the start fast.
-  }, look_ms).unref();
+  const poll = createPoll({
+    every_ms: look_ms,
+    idle_ms,
+    look() {
+      look();
+      keepBallast(); // Not at once, to keep the start fast.
+      return isLow || !ballast.held();
+    },
+  });
+  db.write.timed(poll.wake);
   return {
     requireRoom(fresh = false) {
       if (fresh || performance.now() - looked_at > fresh_ms) look();
-      if (isLow)
-        throw new AppError("storage_full", "The server's disk is nearly full: it takes no new work now.", {
-          retryAfter: retryAfter_seconds,
-        });
+      if (!isLow) return;
+      poll.wake(); // Tells the operator within a second that there is room again.
+      throw new AppError("storage_full", "The server's disk is nearly full: it takes no new work now.", {
+        retryAfter: retryAfter_seconds,
+      });
     },
     look,
-    stop: () => clearInterval(timer),
+    stop: poll.stop,
   };
 }
 
