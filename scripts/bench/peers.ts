@@ -136,7 +136,8 @@ export async function measurePeers({ rounds }: { rounds: number }): Promise<void
     for (const title of missing) console.log(`${title}: cannot be installed here, so it was not measured.`);
     for (const title of systems.keys())
       if (!measured.has(title)) console.log(`${title}: did not start here, so it was not measured.`);
-    if (measured.has("runnel")) console.log(tableOf(measured));
+    if (!measured.has("runnel")) throw new Error("runnel did not start, so there is nothing to compare with.");
+    console.log(tableOf(measured));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -159,7 +160,11 @@ async function measureInTurns(
         measured.delete(title);
         continue;
       }
-      const figures = await measureSystem(system, model);
+      const figures = await measureSystem(system, model).catch((error) => {
+        console.error(`${title} failed in round ${round}: ${error}`);
+        return null;
+      });
+      if (!figures) continue;
       measured.get(title)!.push(figures);
       console.error(JSON.stringify({ round, title, ...figures }));
     }

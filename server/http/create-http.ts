@@ -62,6 +62,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
   const limiter = createRateLimiter();
   const cors = createCors({ db });
   const exposedEvents = createEventEmitter<Parameters<OnExposed>>();
+  const beginEvents = createEventEmitter();
   const answerEvents = createEventEmitter<[ResponseFacts]>();
   // Dashboard routes are created at the first dashboard request, because many servers only serve API clients.
   let forPeople = () => {};
@@ -116,6 +117,8 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
     routes,
     /** Calls back with each `Authorization` header that came over plain HTTP. */
     onExposed: exposedEvents.listen,
+    /** Calls back when a request begins. */
+    onBegun: beginEvents.listen,
     /** Calls back with each response to an external request. */
     onAnswered: answerEvents.listen,
     /** Builds the complete application. */
@@ -163,6 +166,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
             identify,
             cors,
             gate,
+            onBegun: beginEvents.tell,
             onAnswered,
             onClientId,
             onBug,

@@ -57,6 +57,15 @@ test.each<[string, Body, Record<string, string>, string]>([
   expect(await codeOf(post(body, headers))).toBe(code);
 });
 
+test("a body that is shorter than announced is refused, also an empty one", async () => {
+  for (const body of ["", "{}"]) {
+    const announced = { ...json, "content-length": "20" };
+    expect(await codeOf(post(body, announced))).toBe("invalid_json");
+    const chunks = Array.fromAsync(chunksOf(post(body || "x", announced)));
+    expect(await chunks.catch(({ name }) => name)).toBe("AbortError");
+  }
+});
+
 test("a repeated name in an object is reported without its escapes", async () => {
   const body = '{"a\\"b":1,"list":[{"x":1},{"y":{"x":1}}],"c":{"d\\u0065":1,"x":"{","d\\u0065":2}}';
   expect(readJsonBody(post(body))).rejects.toThrow('An object in it has the name "de" twice.');

@@ -71,7 +71,18 @@ async function readCapped(body: ReadableStream<Uint8Array>, headers: Headers, mo
     if (size > most) throw tooLarge(most);
     chunks.push(chunk);
   }
+  requireWhole(size, headers);
   return chunks.length === 1 ? firstItem(chunks) : Buffer.concat(chunks);
+}
+
+/**
+ * Throws if a body is shorter than announced. A client that leaves before its body is opened may look like one that sent an
+ * empty body, and an empty body is a valid request of some routes.
+ */
+function requireWhole(size: number, headers: Headers): void {
+  const announced = headers.get("content-length") ?? "";
+  if (/^\d+$/.test(announced) && size < Number(announced))
+    throw new DOMException("The connection ended within the body.", "AbortError");
 }
 
 // Maximum size of a slice, so that slow consumers (hashing, writing) yield in between.
@@ -82,11 +93,15 @@ export async function* chunksOf(request: Request): AsyncGenerator<Uint8Array, vo
   const body = await openBody(request);
   if (!body) return;
   const rest = createYielder();
-  for await (const chunk of bodyChunks(body))
+  let size = 0;
+  for await (const chunk of bodyChunks(body)) {
+    size += chunk.length;
     for (let at = 0; at < chunk.length; at += maxSlice_bytes) {
       yield chunk.subarray(at, at + maxSlice_bytes);
       await rest();
     }
+  }
+  requireWhole(size, request.headers);
 }
 
 /** Converts a broken connection, broken chunks or silence within a body into a client error. */

@@ -31,6 +31,8 @@ interface ResponseFinalizerOptions {
   /** Called with the error behind an `internal_error`. */
   onBug: (error: unknown, requestId: string) => void;
   /** Called with every response as it is sent; for a stream, as it begins. */
+  /** Called when a request begins. */
+  onBegun?: () => void;
   onAnswered?: (reportAnswer: ResponseFacts, request: Request) => void;
   /** Called with a client's own request id, so that it can be found in the log. */
   onClientId?: (clientId: string, requestId: string, request: Request) => void;
@@ -59,6 +61,7 @@ export function createResponseFinalizer({
   cors,
   gate,
   onBug,
+  onBegun,
   onAnswered,
   onClientId,
   now = Date.now,
@@ -90,6 +93,7 @@ export function createResponseFinalizer({
   return new Elysia({ name: "edge" })
     .onRequest(
       syncHook(({ request, set }) => {
+        onBegun?.();
         if (onAnswered) startTimes.set(request, performance.now());
         set.headers["x-request-id"] = newId("request", now());
         set.headers["x-content-type-options"] = "nosniff";

@@ -7,8 +7,8 @@ export class BodyTimeout extends Error {
 const [looks, every_ms] = [3, 4000];
 
 /**
- * Returns the body of a request, null if it has none. Waits for one turn of the event loop, in which a short body arrives
- * whole: Bun allocates 256 KiB for a stream that is opened before, so that every sixty requests were a garbage collection.
+ * Returns the body of a request, null if it has none. Waits for one turn of the event loop, in which a short body
+ * usually arrives: Bun allocates 256 KiB for a stream that is opened before, so that every sixty requests were a garbage collection.
  */
 export async function openBody(request: Request): Promise<ReadableStream<Uint8Array> | null> {
   if (request.headers.has("content-length")) await new Promise((resolve) => setImmediate(resolve));

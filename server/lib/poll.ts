@@ -7,11 +7,11 @@ export interface Poll {
 
 interface PollOptions {
   every_ms: number;
-  /** Interval while there is nothing to wait for; absent: no checks until `wake`. For what other processes may change. */
+  /** Interval while there is nothing to wait for; absent: no checks until `wake`. For changes by other processes. */
   idle_ms?: number;
   /**
-   * Checks, and returns true to check again after `every_ms`. If it throws, it is repeated. `late_ms` is the delay of its timer, of
-   * which up to one is rounding.
+   * Checks, and returns true to check again after `every_ms`. What it throws becomes an unhandled rejection, and it is repeated.
+   * `late_ms` is the delay of its timer, of which up to one is rounding.
    */
   look(late_ms: number): boolean | Promise<boolean>;
 }
@@ -19,7 +19,7 @@ interface PollOptions {
 /**
  * Creates a poll that is awake: it checks once before it may rest. Each wake-up of an idle process costs about a
  * millisecond of a core, because its caches are cold. Polls therefore check at multiples of their interval, so that one
- * wake-up serves several. The first check follows `wake` after half to one and a half intervals.
+ * wake-up serves several. The first check follows `wake` within one interval.
  */
 export function createPoll({ every_ms, idle_ms, look }: PollOptions): Poll {
   let timer: Timer | undefined;
@@ -31,7 +31,7 @@ export function createPoll({ every_ms, idle_ms, look }: PollOptions): Poll {
     const ms = isAwake ? every_ms : idle_ms;
     if (isStopped || ms === undefined) return;
     const now = performance.now();
-    due = Math.round((now + ms) / ms) * ms;
+    due = Math.floor((now + ms) / ms) * ms;
     timer = setTimeout(check, Math.ceil(due - now)).unref();
   }
 

@@ -118,7 +118,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   // Long ones are cached as they are sent; null marks one that is being written.
   const writtenRuns = db.kept.rows((_id: string): WrittenRun | null => null, {
     most: overMost,
-    bytesOf: (run) => (run ? run.lists.messages.json.length + run.lists.tool_calls.json.length : 0),
+    bytesOf: (run) =>
+      run ? estimateJsonSize(run.fields) + run.lists.messages.json.length + run.lists.tool_calls.json.length : 0,
   });
 
   const headOf = (id: string) => requireValue(journal.head(id), `The run ${id}`);

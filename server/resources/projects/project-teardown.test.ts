@@ -98,6 +98,14 @@ test("runs of a project that another process archives are cancelled, although no
   while (status.get(id)?.status !== "cancelled") await Bun.sleep(5);
 });
 
+test("a queued run, which has no deadline, counts as unfinished", async () => {
+  await using server = testApp();
+  const shop = await server.client({ project: "shop" });
+  const id = await startRun(shop, 60_000);
+  server.db.sqlite.query("UPDATE runs SET status = 'queued', expires_at_ms = NULL WHERE id = ?").run(id);
+  expect(server.db.sqlite.query<{ is_unfinished: number }, []>(selectUnfinished).get()!.is_unfinished).toBe(1);
+});
+
 test.each(["in_progress", "requires_action", "paused"])(
   "a run that is %s counts as unfinished until it ends",
   async (status) => {

@@ -20,10 +20,11 @@ export const selectTornDown = `
     ON r.project_id = p.id AND r.environment = e.name AND r.status IN ('in_progress', 'requires_action', 'queued', 'paused')
   WHERE p.archived_at_ms IS NOT NULL LIMIT ${runsAtOnce}`;
 
-/** True if runs have not ended, by the partial indexes of their deadlines and of paused runs. */
+/** True if runs have not ended, by the partial indexes of their deadlines, of paused and of queued runs, which have none. */
 export const selectUnfinished = `
   SELECT EXISTS (SELECT 1 FROM runs WHERE expires_at_ms IS NOT NULL)
-    OR EXISTS (SELECT 1 FROM runs WHERE status = 'paused') AS is_unfinished`;
+    OR EXISTS (SELECT 1 FROM runs WHERE status = 'paused')
+    OR EXISTS (SELECT 1 FROM runs WHERE status = 'queued' AND status IN ('in_progress', 'queued')) AS is_unfinished`;
 
 // Without runs there is nothing to end in time, only projects to erase, which are invisible already.
 const idle_ms = 5000;
@@ -85,16 +86,22 @@ export function createProjectTeardown({
       });
   }
 
-  async function lookOn(): Promise<boolean> {
-    await look().catch((error) => log.error("runs of an archived project could not be cancelled", { error }));
-    return !stopped && (projects.deleted().length > 0 || unfinished.get()?.is_unfinished === 1);
+  /** Polls once, and returns true if there may be something to end or to erase soon. */
+  async function lookForMore(): Promise<boolean> {
+    try {
+      await look();
+      return !stopped && (projects.deleted().length > 0 || unfinished.get()?.is_unfinished === 1);
+    } catch (error) {
+      log.error("runs of an archived project could not be cancelled", { error });
+      return !stopped;
+    }
   }
 
   return {
     cancelAll,
     /** Starts polling. */
     start(): void {
-      poll = createPoll({ every_ms, idle_ms, look: lookOn });
+      poll = createPoll({ every_ms, idle_ms, look: lookForMore });
       db.write.timed(poll.wake);
     },
     /** For tests and for callers that cannot wait: polls now, and resolves when all is done. */

@@ -136,7 +136,10 @@ export function createInstruments() {
       files: gauge("process_open_fds", "Open file descriptors."),
       maxFiles: gauge("process_max_fds", "The limit of open file descriptors."),
       started: gauge("process_start_time_seconds", "When the process started, in seconds since 1970."),
-      lag: gauge("runnel_event_loop_lag_seconds", "The longest delay of the main thread since the last scrape."),
+      lag: gauge(
+        "runnel_event_loop_lag_seconds",
+        "The longest delay of the main thread since the last scrape, while there was work.",
+      ),
     },
   };
 }

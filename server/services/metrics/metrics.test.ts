@@ -152,3 +152,22 @@ test("the lag of the main thread is that of the time with work, also of work tha
   expect((await scrape(server)).get("runnel_event_loop_lag_seconds")).toBeGreaterThan(1);
   expect((await scrape(server)).get("runnel_event_loop_lag_seconds")).toBeLessThan(1);
 });
+
+test("a request that blocks the main thread after a rest is in its lag", async () => {
+  await using server = testApp();
+  const { key } = await server.client();
+  await Bun.sleep(1500); // By then the measurement rests.
+  const body = new ReadableStream(
+    {
+      pull(controller) {
+        Bun.sleepSync(2000);
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 }, // Read by the handler only.
+  );
+  const headers = { authorization: `Bearer ${key.secret}`, "content-type": "application/json" };
+  await server.app.fetch(new Request("http://localhost/v1/agents", { method: "POST", headers, body }));
+  await Bun.sleep(1);
+  expect((await scrape(server)).get("runnel_event_loop_lag_seconds")).toBeGreaterThan(1);
+});

@@ -61,8 +61,8 @@ export function createMetricsModule({ base, options, http, journals, connections
       { http_request_method: methodOf(method), http_route: routeOf(route), http_response_status_code: status },
       ms / 1000,
     );
-    gauges.noteActivity();
   });
+  http.onBegun(gauges.noteActivity);
   webhooks.onTried(({ error, latency_ms }) => {
     instruments.webhooks.attempts.inc({ outcome: error ? "failed" : "delivered" });
     instruments.webhooks.duration.observe(latency_ms / 1000);

@@ -95,6 +95,7 @@ export function autoCheckpoint(
   let seenCommits = write.commits();
   const poll = createPoll({
     every_ms: look_ms,
+    idle_ms: 60_000, // Another process may write, too.
     look() {
       const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
       const idle = seenCommits === write.commits();

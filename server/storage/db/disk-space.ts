@@ -33,7 +33,7 @@ const retryAfter_seconds = 30;
 // A burst of requests fills a megabyte in less than a second. A check costs one or two microseconds.
 const fresh_ms = 20;
 // While nothing is written, only other programs fill the disk. A new run causes a check of its own.
-const idle_ms = 30_000;
+const idle_ms = 5000;
 
 export function createDiskSpace({
   folder,
@@ -51,7 +51,7 @@ export function createDiskSpace({
   let reserved_bytes = 0;
   let looked_at = 0;
 
-  function look(): void {
+  function measureRoom(): void {
     looked_at = performance.now();
     const { bavail, bsize, blocks } = statfsSync(folder);
     free_bytes = bavail * bsize;
@@ -79,12 +79,12 @@ export function createDiskSpace({
     else log.info("the disk has room again: new runs are taken", fields);
   }
 
-  look();
+  measureRoom();
   const poll = createPoll({
     every_ms: look_ms,
     idle_ms,
     look() {
-      look();
+      measureRoom();
       keepBallast(); // Not at once, to keep the start fast.
       return isLow || !ballast.held();
     },
@@ -92,14 +92,14 @@ export function createDiskSpace({
   db.write.timed(poll.wake);
   return {
     requireRoom(fresh = false) {
-      if (fresh || performance.now() - looked_at > fresh_ms) look();
+      if (fresh || performance.now() - looked_at > fresh_ms) measureRoom();
       if (!isLow) return;
       poll.wake(); // Tells the operator within a second that there is room again.
       throw new AppError("storage_full", "The server's disk is nearly full: it takes no new work now.", {
         retryAfter: retryAfter_seconds,
       });
     },
-    look,
+    look: measureRoom,
     stop: poll.stop,
   };
 }

@@ -20,13 +20,14 @@ export function migrate(sqlite: Database, path: string, known: readonly { sql: s
 }
 
 /**
- * Has SQLite sort in files of this folder, which it can write to and which have no names. An index of millions of rows
- * sorted in memory takes as much memory as it has bytes.
+ * Makes SQLite sort in unnamed files of the database's folder, because an index of millions of rows that is sorted in memory
+ * takes its whole size. The folder is known to be writable; the system's own may be in memory. It is set for the whole
+ * process, of which other connections sort in memory.
  */
 function sortInFiles(sqlite: Database, folder: string, work: () => void): void {
-  sqlite.run("PRAGMA temp_store = FILE");
-  sqlite.run(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
   try {
+    sqlite.run("PRAGMA temp_store = FILE");
+    sqlite.run(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
     work();
   } finally {
     sqlite.run("PRAGMA temp_store = MEMORY");

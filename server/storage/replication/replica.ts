@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import type { SQL } from "bun";
 import { requireValue } from "../../lib/require-value.ts";
-import { compress, decodeFrames, page_bytes, type WalFrames } from "./wal-frames.ts";
+import { compress, decodeFrames, page_bytes, piecePages, type WalFrames } from "./wal-frames.ts";
 
 /** The log row that a replica has reached. */
 export interface Position {
@@ -9,8 +9,10 @@ export interface Position {
   epoch: number;
 }
 
-// Limits of one read: a row may have some megabytes, compressed to a tenth or less; a page has four kilobytes.
-const [rowsMax, rows_bytes, pagesMax] = [100, 1024 * 1024, 500];
+// Limits of one read. A row has up to two megabytes of pages, of older versions eight; compressed they may be a tenth, so that
+// few rows are read at once.
+const [rowsMax, rows_bytes] = [100, 1024 * 1024];
+const pagesMax = piecePages;
 
 /**
  * Applies the log to a closed replica and returns its new position. Continues from a position that is in the log,

@@ -26,7 +26,7 @@ export interface Commits extends WalFrames<PageImage> {
 }
 
 /** 2 MB: compressing and sending a larger piece would delay other commits, and its copies take memory. */
-const piecePages = 512;
+export const piecePages = 512;
 
 /** Number of rows of the log that frames take. */
 export const countPieces = ({ pages }: WalFrames<unknown>, maxPages = piecePages): number =>
