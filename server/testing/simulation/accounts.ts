@@ -136,7 +136,8 @@ export function createAccounts(world: World, witness: Witness, fixture: () => Fi
       const call = state.calls.find((one) => one.id === event.tool_call_id);
       if (call?.needs !== "authorization") throw found(`${short(id)}: goes on with a call that did not wait`);
       const had = lastHad.get(userOf(id) ?? "") ?? Number.NEGATIVE_INFINITY;
-      if (!granted.has(userOf(id) ?? "") && had < (state.waiting_since ?? 0))
+      // The word of a consent that has ended since may be under way. The call then lacks its token, and waits again.
+      if (!granted.has(userOf(id) ?? "") && had + look_ms < (state.waiting_since ?? 0))
         throw found(`${short(id)}: goes on without a consent of ${userOf(id)}`);
     }
     if (event.type === "tool.completed" && event.error?.code === "authorization_denied")
