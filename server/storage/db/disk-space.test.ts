@@ -80,7 +80,7 @@ describe("new work", () => {
     while (isTaken()) await Bun.sleep(1);
   });
 
-  test("was refused: the operator is told when there is room again, without another request", async () => {
+  test("that was refused is followed by a log entry as soon as the disk has room again, without another request", async () => {
     using disk = watched(5);
     await Bun.sleep(20); // By then the checks rest.
     disk.fillUp();
