@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import { BodyTimeout, bodyChunks, openBody } from "../lib/body-chunks.ts";
+import { BodyTimeout, bodyChunks } from "../lib/body-chunks.ts";
 import { firstItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { isObject } from "../lib/json.ts";
@@ -14,14 +14,10 @@ export const readJsonBody = async (request: Request): Promise<unknown> =>
 
 /** Reads the bytes of a body within the limits; an absent body is empty. */
 export async function readBody(request: Request, most: number = limits.body_bytes): Promise<Uint8Array> {
-  const body = await openBody(request);
-  if (body === null) return noBytes;
-  const bytes = await readCapped(body, request.headers, most).catch((error) => throwBodyError(error, "invalid_json"));
+  const bytes = await readCapped(request, most).catch((error) => throwBodyError(error, "invalid_json"));
   markBodyReceived(request);
   return bytes;
 }
-
-const noBytes = new Uint8Array();
 
 /** Parses a JSON body within the limits; a long one asynchronously. */
 export function parseJsonBody(
@@ -62,27 +58,16 @@ export function refuseCompressed(headers: Headers): void {
     throw new AppError("unsupported_media_type", "The body must not be compressed.");
 }
 
-async function readCapped(body: ReadableStream<Uint8Array>, headers: Headers, most: number): Promise<Uint8Array> {
-  if (Number(headers.get("content-length") ?? 0) > most) throw tooLarge(most);
+async function readCapped(request: Request, most: number): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge(most);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of bodyChunks(body)) {
+  for await (const chunk of bodyChunks(request)) {
     size += chunk.length;
     if (size > most) throw tooLarge(most);
     chunks.push(chunk);
   }
-  requireWhole(size, headers);
   return chunks.length === 1 ? firstItem(chunks) : Buffer.concat(chunks);
-}
-
-/**
- * Throws if a body is shorter than announced. A client that leaves before its body is opened may look like one that sent an
- * empty body, and an empty body is a valid request of some routes.
- */
-function requireWhole(size: number, headers: Headers): void {
-  const announced = headers.get("content-length") ?? "";
-  if (/^\d+$/.test(announced) && size < Number(announced))
-    throw new DOMException("The connection ended within the body.", "AbortError");
 }
 
 // Maximum size of a slice, so that slow consumers (hashing, writing) yield in between.
@@ -90,18 +75,12 @@ const maxSlice_bytes = 256 * 1024;
 
 /** Yields a body in slices. A consumer that stops early leaves the rest to the drain. */
 export async function* chunksOf(request: Request): AsyncGenerator<Uint8Array, void> {
-  const body = await openBody(request);
-  if (!body) return;
   const rest = createYielder();
-  let size = 0;
-  for await (const chunk of bodyChunks(body)) {
-    size += chunk.length;
+  for await (const chunk of bodyChunks(request))
     for (let at = 0; at < chunk.length; at += maxSlice_bytes) {
       yield chunk.subarray(at, at + maxSlice_bytes);
       await rest();
     }
-  }
-  requireWhole(size, request.headers);
 }
 
 /** Converts a broken connection, broken chunks or silence within a body into a client error. */

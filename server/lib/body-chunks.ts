@@ -7,20 +7,17 @@ export class BodyTimeout extends Error {
 const [looks, every_ms] = [3, 4000];
 
 /**
- * Returns the body of a request, null if it has none. Waits for one turn of the event loop, in which a short body
- * usually arrives: Bun allocates 256 KiB for a stream that is opened before, so that every sixty requests were a garbage collection.
- */
-export async function openBody(request: Request): Promise<ReadableStream<Uint8Array> | null> {
-  if (request.headers.has("content-length")) await new Promise((resolve) => setImmediate(resolve));
-  return request.body;
-}
-
-/**
  * Yields a request's body as it arrives, however slowly. Throws `BodyTimeout` if no byte came for about ten seconds;
- * the caller drains the rest.
+ * the caller drains the rest. Throws an AbortError if the connection ended within the body.
  */
-export async function* bodyChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  const reader = body.getReader();
+export async function* bodyChunks(request: Request): AsyncGenerator<Uint8Array, void> {
+  const announced_bytes = Number(request.headers.get("content-length") ?? Number.NaN);
+  // A short body usually arrives within one turn. Bun allocates 256 KiB for a stream that is opened before, so that the
+  // garbage of sixty requests was collected.
+  if (announced_bytes > 0) await new Promise((resolve) => setImmediate(resolve));
+  const reader = request.body?.getReader();
+  if (!reader) return requireWhole(0, announced_bytes);
+  let received_bytes = 0;
   let quiet = 0;
   let isWaiting = false;
   let timer: Timer | undefined;
@@ -36,11 +33,21 @@ export async function* bodyChunks(body: ReadableStream<Uint8Array>): AsyncGenera
       const { done, value } = await reading;
       isWaiting = false;
       if (quiet === looks) throw new BodyTimeout("Nothing more of the body came.");
-      if (done) return;
+      if (done) break;
+      received_bytes += value.length;
       yield value;
     }
   } finally {
     clearInterval(timer);
     reader.releaseLock();
   }
+  requireWhole(received_bytes, announced_bytes);
+}
+
+/**
+ * Throws if fewer bytes came than the client announced. One that leaves before its body is opened may look like one that
+ * sent an empty body, which is a valid request of some routes.
+ */
+function requireWhole(received_bytes: number, announced_bytes: number): void {
+  if (received_bytes < announced_bytes) throw new DOMException("The connection ended within the body.", "AbortError");
 }

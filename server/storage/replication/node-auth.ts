@@ -1,6 +1,6 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import type { Role } from "../../domain/api-types/enums.ts";
-import { bodyChunks, openBody } from "../../lib/body-chunks.ts";
+import { bodyChunks } from "../../lib/body-chunks.ts";
 import { type BodyReader, drainReader } from "../../lib/drain-body.ts";
 import { platformFetch } from "../../lib/outgoing-fetch.ts";
 import { direct } from "../../lib/proxy.ts";
@@ -185,16 +185,15 @@ const isClosing = (headers: Headers): boolean => /(^|,)\s*close\s*(,|$)/i.test(h
 
 /** Returns the body to pass on. Marks the request once it has arrived: from then on the client waits for the server. */
 async function bodyOf(request: Request, headers: Headers) {
-  const { method } = request;
-  const body = await openBody(request);
   const nothing = { isWhole: () => true, readOut: async () => {} };
-  if (body === null || !changes(method)) return { body: null, ...nothing };
+  if (!changes(request.method)) return { body: null, ...nothing };
   const contentLength = headers.get("content-length") ?? "";
   if (!/^\d+$/.test(contentLength)) headers.delete("content-length"); // A repeated header, such as "5, 5".
-  if (contentLength === "" || Number(contentLength) > whole_bytes) return streamOf(request, body.getReader());
-  const pieces = await Array.fromAsync(bodyChunks(body));
+  if (contentLength === "" || Number(contentLength) > whole_bytes)
+    return request.body ? streamOf(request, request.body.getReader()) : { body: null, ...nothing };
+  const pieces = await Array.fromAsync(bodyChunks(request));
   markBodyReceived(request);
-  return { body: Buffer.concat(pieces), ...nothing };
+  return { body: pieces.length > 0 ? Buffer.concat(pieces) : null, ...nothing };
 }
 
 function streamOf(request: Request, reader: BodyReader) {
