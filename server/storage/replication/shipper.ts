@@ -240,7 +240,6 @@ export class Shipper {
         this.#onTheirWay -= count;
         told.resolve();
         this.#send();
-        if (!this.#isOver) this.#keepLogShort(); // The log kept its length for a large commit.
       })
       .catch((fault) => this.#fence(fault));
   }
