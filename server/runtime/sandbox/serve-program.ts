@@ -27,7 +27,7 @@ export async function serveProgram(load: LoadRuntime, dropPrivileges: DropPrivil
   let told: ReturnType<typeof tell> | null = null;
   const saving = (end: ProgramEnd) => {
     if (told) return;
-    const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
+    const truncated = { stdout_truncated: stdout.end(), stderr_truncated: stderr.end() };
     started();
     told = tell(limitResult(end), truncated);
   };
@@ -93,7 +93,8 @@ const pause_ms = 50;
 
 /**
  * Sends what a program prints: the first part at once, so that it is known even if the program is killed, the rest in
- * pieces. `flush` sends the rest and returns true if anything was dropped.
+ * pieces. `end` sends the rest and returns true if anything was dropped. Nothing is sent afterwards: code that prints while
+ * variables are saved is no part of the program, and the parent refuses a packet out of turn.
  */
 function printer(kind: "stdout" | "stderr") {
   let room = bounds.printed;
@@ -117,8 +118,9 @@ function printer(kind: "stdout" | "stderr") {
       room -= fitting.length;
       if (size >= piece || performance.now() - sent > pause_ms) send();
     },
-    flush(): boolean {
+    end(): boolean {
       send();
+      room = 0;
       return dropped;
     },
   };

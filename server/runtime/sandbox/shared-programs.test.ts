@@ -241,6 +241,14 @@ stuck = Stuck()
     expect(broken.shared?.notes.join()).toContain("could not be saved");
   });
 
+  test("that print while they are saved do not cost the program its result", async () => {
+    const { run } = session();
+    const slow = "import time\nclass Slow:\n    def __reduce__(self):\n        time.sleep(0.2)";
+    const printed = `${slow}\n        print('late', flush=True)\n        return (str, ())\nslow = Slow()\n'done'`;
+    expect(await run(printed)).toMatchObject({ result: "done", error: null, stdout: "" });
+    expect((await run("slow")).result).toBe("");
+  });
+
   test("that another version of Python saved, or nobody, are lost with a note", async () => {
     for (const variables of [bytesOf("1 3.99.0\nnonsense"), bytesOf(""), new Uint8Array(100)]) {
       const shared = { files: [], saves_variables: true, variables };
