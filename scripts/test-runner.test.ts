@@ -98,6 +98,36 @@ test("the files with failures are those of the report", () => {
   expect(failedFiles(stories)).toEqual([{ file: "keys.browser.ts", failures: 1 }]);
 });
 
+test("a story that an error failed, not an expectation, is among the failed", async () => {
+  mkdirSync(folder, { recursive: true });
+  const test = 'import { expect, test } from "@playwright/test"; test("story", () => ';
+  writeFileSync(`${folder}/error.browser.ts`, `${test} { throw new Error("no such button"); });`);
+  writeFileSync(`${folder}/expectation.browser.ts`, `${test} expect(1).toBe(2));`);
+  writeFileSync(`${folder}/passes.browser.ts`, `${test} expect(1).toBe(1));`);
+  writeFileSync(`${folder}/stories.config.ts`, 'export default { testDir: ".", testMatch: "*.browser.ts" };');
+  const program = `
+    const { runBrowser } = await import(${JSON.stringify(inProject("scripts/test-runner.ts"))});
+    const playwright = ${JSON.stringify(inProject("node_modules/@playwright/test/cli.js"))};
+    const config = ${JSON.stringify(`--config=${folder}/stories.config.ts`)};
+    const run = await runBrowser("stories", [process.execPath, "--bun", playwright, "test", config], []);
+    console.log(JSON.stringify([run.code, run.failed]));`;
+  const child = Bun.spawn([process.execPath, "-e", program], {
+    stdout: "pipe",
+    stderr: "ignore",
+    // Playwright refuses to run under Jest, which it recognises by the variable of a parallel test.
+    env: { ...process.env, RUNNEL_REPORTS: `${folder}/reports`, JEST_WORKER_ID: undefined },
+  });
+  const lines = (await new Response(child.stdout).text()).trim().split("\n");
+  const [code, failed] = JSON.parse(lines.at(-1)!);
+  expect(code).toBe(1);
+  expect(
+    failed.toSorted((one: { file: string }, other: { file: string }) => one.file.localeCompare(other.file)),
+  ).toEqual([
+    { file: "e2e/error.browser.ts", failures: 1 },
+    { file: "e2e/expectation.browser.ts", failures: 1 },
+  ]);
+});
+
 test("the output of a file is the parts below its name", () => {
   const output = "a.test.ts:\n(pass) 1\n\nb.test.ts:\n(fail) 2\n\na.test.ts:\n(pass) 3\n";
   expect(outputOf("a.test.ts", output)).toBe("a.test.ts:\n(pass) 1\n\na.test.ts:\n(pass) 3\n");

@@ -152,10 +152,19 @@ function readReport(path: string): string {
   }
 }
 
-/** Files with failed tests in a JUnit report: those of Bun stand two columns in, those of Playwright at the margin. */
+/**
+ * Files with failed tests in a JUnit report: those of Bun stand two columns in, those of Playwright at the margin.
+ * Playwright counts a test that an `expect` failed under `failures`, and one that anything else failed, such as a click
+ * that found no button, under `errors`.
+ */
 export function failedFiles(report: string): FailedFile[] {
-  return [...report.matchAll(/^(?: {2})?<testsuite name="([^"]*)"[^>]*\bfailures="(\d+)"/gm)]
-    .map(([, file = "", failures]) => ({ file, failures: Number(failures) }))
+  const countOf = (attributes: string, name: string) =>
+    Number(new RegExp(` ${name}="(\\d+)"`).exec(attributes)?.[1] ?? 0);
+  return [...report.matchAll(/^(?: {2})?<testsuite name="([^"]*)"([^>]*)>/gm)]
+    .map(([, file = "", attributes = ""]) => ({
+      file,
+      failures: countOf(attributes, "failures") + countOf(attributes, "errors"),
+    }))
     .filter(({ failures }) => failures > 0);
 }
 
