@@ -398,8 +398,15 @@ describe.each(Object.keys(deeds))("%s", (route) => {
     const client = await newAdmin();
     const { path = pattern, body } = await deeds[route]!(client);
     await server.keys.writeLastUsed();
-    // Uploads of other tests are read in the background.
-    while (server.db.sqlite.query("SELECT 1 FROM files WHERE status IN ('uploaded', 'processing')").get())
+    // Uploads of other tests are read in the background, and users that they erased are.
+    while (
+      server.db.sqlite
+        .query(
+          `SELECT 1 FROM files WHERE status IN ('uploaded', 'processing')
+           UNION ALL SELECT 1 FROM erasures WHERE completed_at_ms IS NULL`,
+        )
+        .get()
+    )
       await Bun.sleep(5);
     const before = everything();
     // The commit itself fails, after everything was written.
