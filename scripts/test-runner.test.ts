@@ -104,7 +104,10 @@ test("a story that an error failed, not an expectation, is among the failed", as
   writeFileSync(`${folder}/error.browser.ts`, `${test} { throw new Error("no such button"); });`);
   writeFileSync(`${folder}/expectation.browser.ts`, `${test} expect(1).toBe(2));`);
   writeFileSync(`${folder}/passes.browser.ts`, `${test} expect(1).toBe(1));`);
-  writeFileSync(`${folder}/stories.config.ts`, 'export default { testDir: ".", testMatch: "*.browser.ts" };');
+  writeFileSync(
+    `${folder}/stories.config.ts`,
+    'export default { testDir: ".", testMatch: "*.browser.ts", outputDir: "results" };',
+  );
   const program = `
     const { runBrowser } = await import(${JSON.stringify(inProject("scripts/test-runner.ts"))});
     const playwright = ${JSON.stringify(inProject("node_modules/@playwright/test/cli.js"))};
