@@ -44,6 +44,7 @@ test("a project is erased with everything in it, and its neighbour keeps everyth
   await using server = testApp();
   const [gone, stays] = [await server.client({ project: "gone" }), await server.client({ project: "stays" })];
   for (const client of [gone, stays]) await fill(client);
+  await server.processing.idle(); // Files are read in the background.
   const before = rowsOf(server, stays.scope.project_id);
   const tables = Object.entries(rowsOf(server, gone.scope.project_id)).filter(([, rows]) => rows > 0);
   expect(tables.map(([table]) => table)).toEqual(
