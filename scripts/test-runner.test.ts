@@ -7,7 +7,7 @@ import { failedFiles, outputOf } from "./test-runner.ts";
 const folder = inProject(`dist/flaky-${process.pid}`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the runner in a process of its own, with its reports in a folder of this test. */
+/** Runs the runner on a file. */
 async function runFile(name: string, source: string) {
   mkdirSync(folder, { recursive: true });
   const path = `${folder}/${name}`;
@@ -17,14 +17,23 @@ async function runFile(name: string, source: string) {
     const { rerunFailed, runBun } = await import(${JSON.stringify(inProject("scripts/test-runner.ts"))});
     const run = await runBun("${name}", { flags: ["--path-ignore-patterns=none"], paths: ["./${file}"] });
     process.exitCode = await rerunFailed([run]);`;
+  return { ...(await evaluate(program)), file };
+}
+
+/** Runs a program that uses the runner. Its reports are in a folder of this test. */
+async function evaluate(program: string) {
   const child = Bun.spawn([process.execPath, "-e", program], {
     stdout: "pipe",
-    stderr: "pipe",
-    env: { ...process.env, RUNNEL_REPORTS: `${folder}/reports` },
+    stderr: "ignore",
+    // Playwright refuses to run under Jest, which it recognises by the variable of a parallel test.
+    env: { ...process.env, RUNNEL_REPORTS: `${folder}/reports`, JEST_WORKER_ID: undefined },
   });
   const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  return { out, code, file };
+  return { out, code };
 }
+
+/** Returns the last line that such a program prints, as JSON. */
+const lastLine = async (program: string) => JSON.parse((await evaluate(program)).out.trim().split("\n").at(-1)!);
 
 const flaky = (): { file: string; failures: number; first: string; second: string }[] =>
   JSON.parse(readFileSync(`${folder}/reports/flaky.json`, "utf8"));
@@ -73,13 +82,7 @@ test("files run in the given order, each with its own result", async () => {
     const options = { flags: ["--path-ignore-patterns=none"], atOnce: 1 };
     const runs = await runEach("each", ${JSON.stringify(paths)}, options);
     console.log(JSON.stringify(runs.map(({ code, failed }) => [code, failed.map(({ file }) => file)])));`;
-  const child = Bun.spawn([process.execPath, "-e", program], {
-    stdout: "pipe",
-    stderr: "ignore",
-    env: { ...process.env, RUNNEL_REPORTS: `${folder}/reports` },
-  });
-  const [out] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  expect(JSON.parse(out.trimEnd().split("\n").at(-1)!)).toEqual([
+  expect(await lastLine(program)).toEqual([
     [0, []],
     [1, [paths[1]]],
     [0, []],
@@ -114,14 +117,7 @@ test("a story that an error failed, not an expectation, is among the failed", as
     const config = ${JSON.stringify(`--config=${folder}/stories.config.ts`)};
     const run = await runBrowser("stories", [process.execPath, "--bun", playwright, "test", config], []);
     console.log(JSON.stringify([run.code, run.failed]));`;
-  const child = Bun.spawn([process.execPath, "-e", program], {
-    stdout: "pipe",
-    stderr: "ignore",
-    // Playwright refuses to run under Jest, which it recognises by the variable of a parallel test.
-    env: { ...process.env, RUNNEL_REPORTS: `${folder}/reports`, JEST_WORKER_ID: undefined },
-  });
-  const lines = (await new Response(child.stdout).text()).trim().split("\n");
-  const [code, failed] = JSON.parse(lines.at(-1)!);
+  const [code, failed] = await lastLine(program);
   expect(code).toBe(1);
   expect(
     failed.toSorted((one: { file: string }, other: { file: string }) => one.file.localeCompare(other.file)),

@@ -158,13 +158,10 @@ function readReport(path: string): string {
  * that found no button, under `errors`.
  */
 export function failedFiles(report: string): FailedFile[] {
-  const countOf = (attributes: string, name: string) =>
-    Number(new RegExp(` ${name}="(\\d+)"`).exec(attributes)?.[1] ?? 0);
+  const failuresIn = (attributes: string) =>
+    [...attributes.matchAll(/ (?:failures|errors)="(\d+)"/g)].reduce((sum, [, count]) => sum + Number(count), 0);
   return [...report.matchAll(/^(?: {2})?<testsuite name="([^"]*)"([^>]*)>/gm)]
-    .map(([, file = "", attributes = ""]) => ({
-      file,
-      failures: countOf(attributes, "failures") + countOf(attributes, "errors"),
-    }))
+    .map(([, file = "", attributes = ""]) => ({ file, failures: failuresIn(attributes) }))
     .filter(({ failures }) => failures > 0);
 }
 
