@@ -92,7 +92,7 @@ test("a project is renamed, limited, archived, restored and deleted, by mouse an
     await reads.fill("-3");
     await reads.press("Enter");
     await expect(reads).toHaveAttribute("aria-invalid", "true");
-    await expect(reads).toHaveAccessibleDescription(/greater or equal to 0/);
+    await expect(reads).toHaveAccessibleDescription(/at least 0/);
     await looksWell("refused limit");
     await reads.fill("5");
     await reads.press("Enter");

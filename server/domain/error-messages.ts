@@ -1,3 +1,5 @@
+import { nearestName } from "../lib/nearest-name.ts";
+
 // Messages of errors that several parts of the server return.
 
 /** Message for a name or an id of a thing that does not exist, such as "agent". */
@@ -13,12 +15,13 @@ const replacedNames: Readonly<Record<string, string>> = {
   first_token_max: "first_token_ms_max",
 };
 
-/** Message for an unknown parameter; names the one that replaced it, if there is such a parameter here. */
-export function unknownParameter(name: string, isKnown: (name: string) => boolean): string {
+/** Message for an unknown parameter; names the one that replaced it, or that was probably meant, of those known here. */
+export function unknownParameter(name: string, known: readonly string[]): string {
   const replacement = Object.hasOwn(replacedNames, name) ? replacedNames[name] : undefined;
-  return replacement !== undefined && isKnown(replacement)
-    ? `${noSuch("parameter")} Its name is \`${replacement}\`.`
-    : noSuch("parameter");
+  if (replacement !== undefined && known.includes(replacement))
+    return `${noSuch("parameter")} Its name is \`${replacement}\`.`;
+  const meant = nearestName(name, known);
+  return meant === null ? noSuch("parameter") : `${noSuch("parameter")} Did you mean \`${meant}\`?`;
 }
 
 export const missingParameter = "This parameter is required.";

@@ -266,11 +266,7 @@ function refuseQuery(url: string, allowed: readonly string[]): void {
 const unknownQuery = (name: string, allowed: readonly string[]): Fault =>
   name === ""
     ? { param: null, code: "unknown_parameter", message: "A query parameter has no name." }
-    : fault(
-        name,
-        unknownParameter(name, (other) => allowed.includes(other)),
-        "unknown_parameter",
-      );
+    : fault(name, unknownParameter(name, allowed), "unknown_parameter");
 
 /** Reader of runs. A key may be limited to some agents; absent or null: all agents. */
 export interface Viewer extends Scope {

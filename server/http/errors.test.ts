@@ -28,11 +28,11 @@ async function saidOf(body: object): Promise<string> {
 }
 
 test.each([
-  [{ days: 0 }, "days: Expected integer to be greater or equal to 1."],
-  [{ days: "many" }, "days: Expected integer."],
-  [{ days: null, word: "c" }, "word: Expected one of a, b."],
-  [{ days: null, either: "long" }, "either: Expected string length less or equal to 2."],
-  [{ days: null, either: [1] }, "either: Expected one of the types string, number, boolean."],
+  [{ days: 0 }, "days: Must be at least 1."],
+  [{ days: "many" }, "days: Must be an integer."],
+  [{ days: null, word: "c" }, "word: Must be one of a, b."],
+  [{ days: null, either: "long" }, "either: Must have at most 2 characters."],
+  [{ days: null, either: [1] }, "either: Must be a string, a number or a boolean."],
 ])("of %p is said what a client can mend, also where null would do", async (body, message) => {
   expect(await saidOf(body)).toBe(JSON.stringify(message));
 });
@@ -45,11 +45,13 @@ test("of a part among several kinds is said what is wrong with it, also deep wit
     return errors?.map(({ message }) => message);
   };
   expect(faultOf({ type: "image_url", image_url: { url: "https://a.example/x.png" } })).toEqual([
-    "input[0].content[1].type: Expected one of text, image, audio, file, input_text, input_image, input_file, input_audio.",
+    "input[0].content[1].type: Must be one of text, image, audio, file, input_text, input_image, input_file, input_audio.",
   ]);
   expect(faultOf({ type: "text" })).toEqual(["input[0].content[1].text: This parameter is required."]);
-  expect(faultOf({ type: "image", uri: "x" })).toEqual(["input[0].content[1].uri: There is no such parameter."]);
-  expect(faultOf("Look.")).toEqual(["input[0].content[1]: Expected object."]);
+  expect(faultOf({ type: "image", uri: "x" })).toEqual([
+    "input[0].content[1].uri: There is no such parameter. Did you mean `url`?",
+  ]);
+  expect(faultOf("Look.")).toEqual(["input[0].content[1]: Must be an object."]);
 });
 
 // Took 250 ms of the main thread for a body of 1 MB.

@@ -8,6 +8,7 @@ import { isExactNumber } from "../lib/exact-numbers.ts";
 import { dotted } from "../lib/json-schema.ts";
 import { sseError } from "../lib/sse.ts";
 import { isDiskFull } from "../storage/db/disk-guard.ts";
+import { faultWords, typeWords } from "./fault-words.ts";
 import "./validator-settings.ts";
 
 /**
@@ -123,34 +124,30 @@ const isOverfull = ({ type, value }: SchemaError): boolean =>
 function toFault(fitting: SchemaError): Fault {
   const { path, message, schema, value } = fitting;
   const param = dotted(path);
-  if (param === "") return { param: null, code: "invalid_value", message: `The body: ${sentence(message)}` };
+  if (param === "") return { param: null, code: "invalid_value", message: `The body: ${faultWords(fitting)}` };
   const types = [schema, ...membersOf(fitting)].map(({ type }) => type);
   if (isExactNumber(value) && types.some((type) => type === "number" || type === "integer"))
     return fault(param, "This number would be read as another one: it has too many digits.");
   if (message === "Unexpected property")
     return schema.patternProperties
       ? fault(param, "This name is empty or too long.")
-      : fault(
-          param,
-          unknownParameter(nameOf(path), (name) => isPropertyOf(schema, name)),
-          "unknown_parameter",
-        );
+      : fault(param, unknownParameter(nameOf(path), propertiesOf(schema)), "unknown_parameter");
   if (message === "Expected required property") return fault(param, missingParameter, "required");
   const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
   if (choices?.every((choice) => typeof choice === "string"))
-    return fault(param, `Expected one of ${choices.join(", ")}.`);
+    return fault(param, `Must be one of ${choices.join(", ")}.`);
   const members = [...new Set(types.slice(1))];
   if (members.length > 0 && members.every((type) => typeof type === "string"))
-    return fault(param, `Expected ${members.length > 1 ? "one of the types " : ""}${members.join(", ")}.`);
+    return fault(param, typeWords(members as string[]));
   if (schema.format === wellFormedText && !String(value).isWellFormed()) return fault(param, halfCharacter);
   if (schema.pattern === namedInPaths) return fault(param, otherIdExpected);
-  return fault(param, sentence(message));
+  return fault(param, faultWords(fitting));
 }
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-const isPropertyOf = ({ properties }: Record<string, unknown>, name: string): boolean =>
-  isRecord(properties) && Object.hasOwn(properties, name);
+const propertiesOf = ({ properties }: Record<string, unknown>): string[] =>
+  isRecord(properties) ? Object.keys(properties) : [];
 
 const halfCharacter = "Expected an id without half a character (a lone surrogate).";
 
@@ -198,8 +195,6 @@ function meantMember(error: SchemaError, tags: readonly unknown[]): number {
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-
-const sentence = (message: string): string => (message.endsWith(".") ? message : `${message}.`);
 
 /** Error of a name that several agents have, or might have; it shows ten of their ids. */
 export const ambiguousAgent = (param: string, ids: readonly string[]): AppError =>

@@ -9,6 +9,7 @@ import { uploadSkill } from "../testing/skills.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { namesIn } from "./openapi-components.ts";
 import type { RequiredPermission } from "./operation.ts";
+import { patternWords } from "./pattern-words.ts";
 
 const server = testApp();
 const { operations } = server;
@@ -612,3 +613,22 @@ function expectFit(name: string, value: unknown): void {
   const schema = { ...$defs[name], additionalProperties: false, $defs: reachableFrom(name) };
   expect({ name, faults: Errors(schema, value)[1] }).toEqual({ name, faults: [] });
 }
+
+test("every pattern of a request has words for the message, so that no client reads a regular expression", () => {
+  const found = new Set<string>();
+  // biome-ignore lint/suspicious/noExplicitAny: a parsed document.
+  const walk = (schema: any, seen: Set<unknown>): void => {
+    if (typeof schema !== "object" || schema === null || seen.has(schema)) return;
+    seen.add(schema);
+    if (typeof schema.$ref === "string") walk(document.components.schemas[schema.$ref.split("/").at(-1)], seen);
+    if (typeof schema.pattern === "string" && patternWords(schema) === null) found.add(schema.pattern);
+    for (const each of Object.values(schema)) walk(each, seen);
+  };
+  const seen = new Set<unknown>();
+  for (const { operation } of described()) {
+    for (const parameter of (operation as { parameters?: unknown[] }).parameters ?? []) walk(parameter, seen);
+    walk((operation as { requestBody?: unknown }).requestBody, seen);
+  }
+  expect(seen.size).toBeGreaterThan(1000);
+  expect([...found]).toEqual([]);
+});

@@ -21,6 +21,7 @@ import { columnsOf, createReader, nameOf, type Relation } from "../storage/db/sc
 import { cachedQuery } from "./cached-query.ts";
 import { fault, otherIdExpected, throwIfInvalid } from "./errors.ts";
 import type { Query } from "./operation.ts";
+import { patternWords } from "./pattern-words.ts";
 import type { Condition, RowFilter } from "./row-filter.ts";
 import { sortedIds } from "./sorted-ids.ts";
 
@@ -127,12 +128,16 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
   if (!rule) return noSuch("filter");
   if (!Value.Check(rule, rule.type === "number" ? numberIn(value) : value)) {
     const choices = rule.anyOf?.map(({ const: choice }: { const: string }) => choice);
-    if (choices) return `Expected one of ${choices.join(", ")}.`;
-    return rule.pattern === namedInPaths && /^\.\.?$/.test(value) ? otherIdExpected : "This is not a possible value.";
+    if (choices) return `Must be one of ${choices.join(", ")}.`;
+    return rule.pattern === namedInPaths && /^\.\.?$/.test(value)
+      ? otherIdExpected
+      : (patternWords(rule) ?? impossible);
   }
   page.filters[name] = value;
   return null;
 }
+
+const impossible = "This is not a possible value.";
 
 /** Accepts decimal notation only: Number("") is 0, and Number("0x10") is 16. */
 const numberIn = (text: string): number => (/^-?\d{1,15}(\.\d{1,12})?$/.test(text) ? Number(text) : Number.NaN);

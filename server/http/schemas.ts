@@ -37,7 +37,7 @@ export const versionChoice = {
   version: about("The version of the agent. Default: the newest.", Type.Integer({ minimum: 1, maximum: 1e15 })),
   label: about(
     "A label of the agent, in place of a version.",
-    Type.String({ pattern: labelPattern, maxLength: limits.label_length }),
+    Type.String({ pattern: labelPattern, examples: ["production"], maxLength: limits.label_length }),
   ),
 };
 

@@ -239,9 +239,9 @@ const checked = (kind: Kind, fields: Record<string, unknown>) => () =>
   checkFields({ kind, name: "a", fields: { name: "a", ...fields } });
 
 test.each<[string, () => void, string]>([
-  ["a text of a snippet that is a number", checked("snippet", { text: 5 }), "text: Expected string."],
+  ["a text of a snippet that is a number", checked("snippet", { text: 5 }), "text: Must be a string."],
   ["a snippet in a snippet", checked("snippet", { text: "{{> b}}" }), "text: A snippet has no snippets"],
-  ["an unknown sender", checked("trigger", { agent: "A", verification: "x" }), "verification: Expected one of github"],
+  ["an unknown sender", checked("trigger", { agent: "A", verification: "x" }), "verification: Must be one of github"],
   ["no sender", checked("trigger", { agent: "A" }), "verification: "],
   [
     "a template without a place",

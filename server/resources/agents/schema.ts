@@ -99,11 +99,14 @@ const GuardrailInput = t.named(
   }),
 );
 
-const Domains = Type.Array(Type.String({ pattern: "^[a-zA-Z0-9.-]+(/[^\\s]*)?$", maxLength: 255 }), {
-  minItems: 1,
-  maxItems: 50,
-  uniqueItems: true,
-});
+const Domains = Type.Array(
+  Type.String({ pattern: "^[a-zA-Z0-9.-]+(/[^\\s]*)?$", examples: ["example.com"], maxLength: 255 }),
+  {
+    minItems: 1,
+    maxItems: 50,
+    uniqueItems: true,
+  },
+);
 const ProviderToolInput = t.named(
   "ProviderToolInput",
   t.partly(
@@ -203,7 +206,11 @@ export const definitionFields = {
   snippets: field({
     request: t.about(
       "Snippets of its instructions, where `{{> name}}` stands for the text: `name` is the newest version, `name@3` the third; null: none.",
-      t.orNull(Type.Array(Type.String({ pattern: snippetReference }), { maxItems: limits.snippets_per_agent })),
+      t.orNull(
+        Type.Array(Type.String({ pattern: snippetReference, examples: ["greeting@2"] }), {
+          maxItems: limits.snippets_per_agent,
+        }),
+      ),
     ),
     response: t.about("Snippets of its instructions, as `name` or `name@version`.", t.list(t.text)),
     initial: [] as string[],

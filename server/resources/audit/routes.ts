@@ -25,7 +25,10 @@ export const auditRoutes = ({ auth, entries }: { auth: Auth; entries: AuditStore
 
 /** Filters by action, actor and target. */
 const auditFilters = {
-  action: about("Only entries of this action.", Type.String({ pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$" })),
+  action: about(
+    "Only entries of this action.",
+    Type.String({ pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$", examples: ["agent.created"] }),
+  ),
   actor_id: about("Only entries of this actor.", SubjectFilter),
   target_id: about("Only entries about this thing.", SubjectFilter),
   request_id: about("Only entries of this request.", SubjectFilter),

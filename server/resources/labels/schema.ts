@@ -4,7 +4,11 @@ import { limits } from "../../domain/limits.ts";
 import { about, closedObject, named, orNull } from "../../lib/schema.ts";
 
 /** Name of a label. */
-export const LabelName = Type.String({ pattern: labelPattern, maxLength: limits.label_length });
+export const LabelName = Type.String({
+  pattern: labelPattern,
+  examples: ["production"],
+  maxLength: limits.label_length,
+});
 
 const Version = Type.Integer({ minimum: 1, maximum: 1e15 });
 const ExpectedRevision = about(

@@ -48,7 +48,9 @@ const bodyFields = {
   ),
   content_type: t.about(
     "Its media type. Default: that of the type.",
-    Type.Optional(Type.String({ pattern: "^[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}$" })),
+    Type.Optional(
+      Type.String({ pattern: "^[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}$", examples: ["text/csv"] }),
+    ),
   ),
   argument: t.about("The argument that is the whole body.", Type.Optional(nameText)),
 };
