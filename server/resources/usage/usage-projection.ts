@@ -103,7 +103,8 @@ export function createUsageProjection(sumOf: UsageSums): Projector {
   };
 }
 
-const noCounts = (): Counts => Object.fromEntries(counters.map((counter) => [counter, 0])) as Counts;
+const zeroes = Object.fromEntries(counters.map((counter) => [counter, 0])) as Counts;
+const noCounts = (): Counts => ({ ...zeroes });
 
 const isCounted = (event: RunEvent): boolean => counterOf(event) !== null || Boolean(modelSpendOf(event));
 
