@@ -193,8 +193,10 @@ test("files in the working directory neither configure the server nor run in it"
 test("the documentation and the licenses are read from the executable, without a server", async () => {
   const page = await runCommand(["docs", "streaming"]);
   expect([page.code, page.stdout.split("\n")[0], page.stderr]).toEqual([0, "# Streaming", ""]);
-  const none = await runCommand(["docs", "weather-of-tomorrow"]);
-  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no page "weather-of-tomorrow".')]);
+  const found = await runCommand(["docs", "single", "sign-on"]);
+  expect([found.code, found.stdout.split("\t")[0], found.stderr]).toEqual([0, "operate/sign-in", ""]);
+  const none = await runCommand(["docs", "zzzzzzzz"]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no page "zzzzzzzz".')]);
   const licenses = await runCommand(["licenses"]);
   expect([licenses.code, licenses.stderr]).toEqual([0, ""]);
   for (const carried of ["Apache License", "\nBun 1.", "\npyodide ", "\nreact ", "\nsqlite-vec "])

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { createProgram } from "../../server/cli/program.ts";
 import { testEvent, webhookTopics } from "../../server/domain/api-types/enums.ts";
+import { docsIndexOf, type SearchablePage } from "../../server/lib/docs-search.ts";
 import { alertRules } from "../../server/services/alerts/rules.ts";
 import { createInstruments } from "../../server/services/metrics/instruments.ts";
 import { testApp } from "../../server/testing/test-app.ts";
@@ -17,7 +18,7 @@ import { licensePages, licensesText, readNotices } from "./licenses.ts";
 import { eventPages, objectPages } from "./objects.ts";
 import { operationPages } from "./operations.ts";
 import { navOf, type Page, pageOf, plain, writtenPages } from "./pages.ts";
-import { type SearchablePage, searchIndexOf } from "./search-index.ts";
+import { searchWords } from "./search-words.ts";
 import { configurationPages, limitsPage } from "./settings.ts";
 
 /**
@@ -44,15 +45,16 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
   await write("llms-full.txt", ordered.map(({ markdown }) => markdown.trim()).join("\n\n---\n\n"));
   await write("licenses.txt", licensesText(notices));
   const searched = searchableContentOf(ordered);
-  await write("search.json", searchIndexOf(searched));
+  await write("search.json", docsIndexOf(searched));
   for (const { path, text } of searched) await write(`search/${path || "index"}.txt`, text);
   await write(
     "site.css",
     readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + readFileSync(beside("site.css"), "utf8"),
   );
-  await write("site.js", readFileSync(beside("search.js"), "utf8") + readFileSync(beside("site.js"), "utf8"));
-  await write("embed.js", await scriptOf("main.ts"));
-  await write("chat.js", await scriptOf("page.ts"));
+  await write("site.js", readFileSync(beside("site.js"), "utf8"));
+  await write("search.js", await scriptOf(beside("search.ts")));
+  await write("embed.js", await scriptOf(inProject("dashboard/chat-widget/main.ts")));
+  await write("chat.js", await scriptOf(inProject("dashboard/chat-widget/page.ts")));
   await write("chat.css", readFileSync(inProject("dashboard/chat-widget/page.css"), "utf8"));
   cpSync(inProject("server/docs/files"), join(folder, "files"), { recursive: true });
   await buildClients(document, join(dist, "clients"));
@@ -66,10 +68,10 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
   }
 }
 
-/** Bundles the embedded chat, or its own page, into one classic script. */
-async function scriptOf(name: string): Promise<string> {
+/** Bundles a module into one classic script for browsers. */
+async function scriptOf(path: string): Promise<string> {
   const { outputs } = await Bun.build({
-    entrypoints: [inProject("dashboard/chat-widget", name)],
+    entrypoints: [path],
     target: "browser",
     format: "iife",
     minify: true,
@@ -92,6 +94,7 @@ export const searchableContentOf = (pages: readonly Page[]): SearchablePage[] =>
 const searchedOf = ({ path, title, markdown }: Page): SearchablePage => ({
   path: path.replace(/(^|\/)index$/, ""),
   title,
+  keywords: searchWords[path.replace(/\/index$/, "")] ?? "",
   headings: [...markdown.matchAll(/^##+ (.+)$/gm)].map(([, heading = ""]) => plain(heading)),
   text: plain(markdown.replace(/^```[^\n]*$/gm, "").replace(/^#.*$/gm, "")).replace(/[\s|]+/g, " "),
 });

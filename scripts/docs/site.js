@@ -141,7 +141,9 @@
     let finder;
     let chosen = -1;
     const load = () => {
-      finder ??= fetch("/docs/search.json").then(async (response) => finderOf(await response.json()));
+      finder ??= Promise.all([script("/docs/search.js"), fetch("/docs/search.json")]).then(async ([, response]) =>
+        window.runnelDocsFinder(await response.text()),
+      );
       return finder;
     };
     const close = () => {
@@ -160,12 +162,11 @@
     };
     const find = async () => {
       const query = input.value;
-      const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-      if (words.length === 0) return close();
+      if (query.trim() === "") return close();
       const pagesWith = await load();
       if (input.value !== query) return; // Typed on meanwhile.
-      const found = pagesWith(words).slice(0, 8);
-      list.replaceChildren(...found.map((page, index) => itemOf(page, words, index)));
+      const found = pagesWith(query).slice(0, 8);
+      list.replaceChildren(...found.map(itemOf));
       if (found.length === 0) {
         const none = document.createElement("p");
         none.setAttribute("role", "option");
@@ -196,7 +197,18 @@
     });
   }
 
-  function itemOf({ path, title }, words, index) {
+  /** Loads a script, once: only readers who search need it. */
+  function script(source) {
+    return new Promise((resolve, reject) => {
+      const element = document.createElement("script");
+      element.src = source;
+      element.addEventListener("load", resolve);
+      element.addEventListener("error", reject);
+      document.head.append(element);
+    });
+  }
+
+  function itemOf({ path, title, matches }, index) {
     const link = document.createElement("a");
     link.id = `found-${index}`;
     link.setAttribute("role", "option");
@@ -205,7 +217,7 @@
     const name = document.createElement("strong");
     name.textContent = title;
     const excerpt = document.createElement("span");
-    void textOf(path).then((text) => excerpt.append(...excerptOf(text, words[0])));
+    void textOf(path).then((text) => excerpt.append(...excerptOf(text, matches)));
     const group = document.createElement("small");
     group.textContent = groupOf(path);
     name.append(group);
@@ -231,10 +243,12 @@
     return place === "api" ? "API" : place.charAt(0).toUpperCase() + place.slice(1);
   }
 
-  /** The words around the first place of one, which is marked. */
-  function excerptOf(text, word) {
-    const at = text.toLowerCase().indexOf(word);
-    if (at < 0) return [text.slice(0, 120)];
+  /** The words around the first place of a matching one, which is marked. */
+  function excerptOf(text, matches) {
+    const lower = text.toLowerCase();
+    const word = matches.find((match) => lower.includes(match));
+    if (!word) return [text.slice(0, 120)];
+    const at = lower.indexOf(word);
     const from = at < 30 ? 0 : text.indexOf(" ", at - 30) + 1;
     const begin = Math.min(from, at);
     const mark = document.createElement("mark");

@@ -1,0 +1,35 @@
+/**
+ * Words that people search for, by the path of the page that they mean. Only words that the page itself does not use, or
+ * that other pages use more.
+ */
+export const searchWords: Readonly<Record<string, string>> = {
+  "operate/sign-in": "SSO SAML OIDC Okta Entra Auth0 Keycloak login",
+  "guides/memory": "RAG retrieval augmented generation knowledge base vector database embeddings",
+  "reference/commands": "CLI command line terminal",
+  "reference/api": "pagination cursor next page REST API endpoints",
+  "operate/erase-a-user": "GDPR DSGVO right to be forgotten data protection privacy delete user",
+  "operate/https": "Caddy nginx reverse proxy Traefik load balancer Let's Encrypt ACME",
+  "start/providers": "Azure OpenAI provider Mistral Groq DeepSeek Together Fireworks OpenRouter vLLM LM Studio",
+  "start/install": "uninstall remove download Windows macOS Linux",
+  "operate/container": "Docker Podman image compose",
+  "guides/streaming": "SSE server-sent events stream websocket",
+  "guides/approvals": "human in the loop HITL confirm permission",
+  "guides/suites-in-ci": "evals evaluation regression test CI",
+  "guides/sub-agents": "multi-agent multi agent supervisor orchestration delegate",
+  "guides/structured-output": "JSON schema response format typed output Zod Pydantic",
+  "guides/costs": "prompt caching token price spend",
+  "guides/rate-limits-and-idempotency": "rate limit 429 retry throttling",
+  "guides/test-models": "mock fake model offline test",
+  "operate/monitoring": "observability metrics OpenTelemetry Grafana Datadog",
+  "guides/traces": "tracing observability LangSmith Langfuse",
+  "guides/client-tools": "function calling tools in my code",
+  "start/clients": "SDK SDKs TypeScript JavaScript Python library Next.js Express Node.js FastAPI",
+  "guides/guardrails": "moderation PII jailbreak prompt injection safety",
+  "guides/recovery": "durable execution crash resume",
+  "operate/upgrade": "update downgrade version migration",
+  "guides/schedules": "cron recurring timer",
+  "guides/images-and-documents": "vision audio multimodal",
+  "guides/replay-fork-compare": "forking a run branch time travel",
+  "guides/api-keys": "rotate a key rotation",
+  "guides/mcp": "MCP server",
+};
