@@ -10,10 +10,10 @@ import { patience_ms } from "./until.ts";
 /** A block of the README with commands that are run; other blocks are examples only. */
 interface Block {
   /**
-   * `start`: `npm start`. `settings`: the reader fills in the printed values. `kill`: run, and followed by `npm start`.
-   * The others are run as printed.
+   * `start`: `npm start`. `kill`: run while the block before it runs once more and answers, and followed by `npm start`;
+   * `expected` is the output of that other block then. The others are run as printed.
    */
-  kind: "start" | "settings" | "kill" | "quickstart" | "typescript" | "python";
+  kind: "start" | "kill" | "quickstart" | "typescript" | "python";
   code: string;
   /** Documented output of the block. */
   expected: string | null;
@@ -35,8 +35,6 @@ export function blocksOf(heading: string): Block[] {
 
 interface Server {
   child: Bun.Subprocess<"ignore", "pipe", "inherit">;
-  address: string;
-  key: string | null;
 }
 
 /**
@@ -55,34 +53,57 @@ export function createReader(serving: Record<string, string> = {}) {
   async function start(): Promise<void> {
     const again = server;
     await again?.child.exited; // The reader's `kill -9` has ended it.
-    const child = Bun.spawn([executable, "serve", "--port", port, "--json"], {
+    const child = Bun.spawn([executable, "dev", "--port", port, "--json"], {
       cwd: folder,
       env: { ...environment(), ...serving },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "inherit",
     });
-    const { address, keys } = JSON.parse(await firstLine(child.stdout));
-    server = { child, address, key: keys?.test ?? null };
+    await firstLine(child.stdout);
+    server = { child };
+  }
+
+  /** Returns a block with the reader's port in place of the usual one. */
+  const typed = (code: string): string => code.replaceAll("127.0.0.1:8440", `127.0.0.1:${port}`);
+
+  function compare(code: string, printed: string, expected: string | null): void {
+    if (expected !== null && !fits(printed.trim(), expected))
+      expect({ code, printed: printed.trim() }).toEqual({ code, printed: expected });
+  }
+
+  /** Runs a block in another terminal, and `interrupt` once it answers. Returns its output. */
+  async function interrupted(code: string, interrupt: () => Promise<void>): Promise<string> {
+    const terminal = Bun.spawn(["bash", "-c", `{ ${typed(code)}\n} 2>&1`], {
+      cwd: folder,
+      env: environment(),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const output = collect(terminal.stdout);
+    const first = await output.until(answerBegins);
+    await interrupt();
+    return first + answerBegins + (await output.rest());
   }
 
   return {
     folder,
     /** Runs these blocks, and compares their output with the README's. */
     async type(blocks: readonly Block[]): Promise<void> {
-      for (const { kind, code, expected } of blocks) {
+      for (const [index, { kind, code, expected }] of blocks.entries()) {
         if (kind === "start") await start();
-        else {
-          const typed = kind === "settings" ? withSettings(code, server!.address, server!.key!) : code;
-          const { stdout, stderr } = await shell.run(typed);
-          if (expected !== null && !fits(stdout.trim(), expected))
-            expect({ code, printed: stdout.trim(), stderr }).toEqual({ code, printed: expected, stderr: "" });
-          if (kind === "kill") await start();
-        }
+        else if (kind === "kill") {
+          const printed = await interrupted(blocks[index - 1]!.code, async () => {
+            await shell.run(code);
+            await start();
+          });
+          compare(code, printed, expected);
+        } else compare(code, (await shell.run(typed(code))).stdout, expected);
       }
     },
     /** Returns the output of a command that the README leaves to the reader, such as how a file is run. */
-    read: async (command: string): Promise<string> => (await shell.run(command)).stdout.trim(),
+    read: async (command: string): Promise<string> => (await shell.run(typed(command))).stdout.trim(),
     async [Symbol.asyncDispose]() {
       shell.end();
       server?.child.kill("SIGKILL");
@@ -92,12 +113,8 @@ export function createReader(serving: Record<string, string> = {}) {
   };
 }
 
-/** Returns a block of settings with the reader's values in place of the example's. */
-export function withSettings(code: string, address: string, key: string): string {
-  const set = code.replace(/\bRUNNEL_URL=\S+/, `RUNNEL_URL=${address}`).replace(/sk_test_…/, key);
-  expect(set).not.toContain("…");
-  return set;
-}
+/** First words of the answer of the agent that is there already. */
+const answerBegins = "It is";
 
 /**
  * `…` matches anything. Each part is searched at its first occurrence, because a regular expression could backtrack
@@ -135,7 +152,7 @@ function openShell(cwd: string) {
       const file = join(cwd, `block-${count}.sh`);
       writeFileSync(file, code);
       // From a file, because a command that reads standard input would take the next block for it.
-      bash.stdin.write(`. ${file} < /dev/null\nprintf '\\n%s\\n' '${mark}'; printf '%s\\n' '${mark}' >&2\n`);
+      bash.stdin.write(`. ${file} < /dev/null 2>&1\nprintf '\\n%s\\n' '${mark}'; printf '%s\\n' '${mark}' >&2\n`);
       bash.stdin.flush();
       const timer = setTimeout(() => bash.kill("SIGKILL"), patience_ms); // The output so far shows where it hangs.
       const said = { stdout: await stdout.until(mark), stderr: await stderr.until(mark) };
@@ -163,6 +180,14 @@ function collect(output: ReadableStream<Uint8Array>) {
     wake();
   })();
   return {
+    /** Returns the output from here to its end. */
+    async rest(): Promise<string> {
+      while (!ended)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      return text;
+    },
     async until(mark: string): Promise<string> {
       while (!text.includes(mark)) {
         if (ended) throw new Error(`It ended and had said: ${text}`);

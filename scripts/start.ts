@@ -8,4 +8,4 @@ if (!isFresh()) {
   const { build } = await import("./build.ts");
   await build();
 }
-process.exitCode = await replaceProcess([inProject("dist/runnel"), "serve", ...process.argv.slice(2)]);
+process.exitCode = await replaceProcess([inProject("dist/runnel"), "dev", ...process.argv.slice(2)]);

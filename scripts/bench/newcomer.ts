@@ -1,48 +1,52 @@
 /**
- * Measures the time from a clone to a first run for a person with node, npm, git and python3. It types the commands of
- * README.md, and then those of the server's `/docs`, and reads nothing else: `node scripts/run.mjs
- * scripts/bench/newcomer.ts`. It reports, and tests nothing; README.md has the figures. Caches of npm and pip are those
- * of this machine.
+ * Plays a newcomer who types the commands of README.md in a new home directory and reads nothing else: `node
+ * scripts/run.mjs scripts/bench/newcomer.ts [--cold]`. Prints each command with the seconds since the beginning, and how
+ * many values had to be copied. With `--cold` npm and pip begin with empty caches. It reports, and tests nothing;
+ * README.md has the figures. Needs node, npm, git, python3 and a free port 8440.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withSettings } from "../../e2e/readme-reader.ts";
 import { root } from "../root.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-newcomer-"));
-const clone = join(folder, "runnel");
-const started = performance.now();
-const told = (what: string): void => console.log(`${((performance.now() - started) / 1000).toFixed(1)} s  ${what}`);
-
+const home = join(folder, "home");
+mkdirSync(home);
+const clone = join(home, "runnel");
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(RUNNEL_|npm_|CI$)/.test(name))),
+  HOME: home,
+  ...(process.argv.includes("--cold")
+    ? {}
+    : { npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? "/root", ".npm") }),
+};
+const begun = performance.now();
+let commands = 0;
+let copied = 0;
 let server: Bun.Subprocess<"ignore", "pipe", "inherit"> | undefined;
+
 try {
-  await must(["git", "clone", "--quiet", root, clone], folder);
-  const blocks = [...readFileSync(join(clone, "README.md"), "utf8").matchAll(/^```bash (\w+)\n([\s\S]*?)^```$/gm)];
-  const [, , code] = blocks.find(([, kind]) => kind === "settings")!;
-  server = Bun.spawn(["npm", "start"], { cwd: clone, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-  const greeting = await untilServing(server.stdout);
-  told("clone to the server's first words");
+  await type(["git", "clone", "--quiet", root, clone], home);
+  server = Bun.spawn(["npm", "start"], {
+    cwd: clone,
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  await untilServing(server.stdout);
+  report("npm start");
+  const [firstRun] = blocksOf("quickstart");
+  await type(["bash", "-c", firstRun!], clone);
+  console.log(`a streamed answer after ${commands} commands and ${copied} copied values`);
 
-  const ca = join(clone, "runnel-data/tls/cert.pem");
-  const [address] = /https:\/\/[\d.]+:\d+/.exec(greeting)!;
-  const [key] = /sk_test_\w+/.exec(greeting)!;
-  const env = { ...process.env, RUNNEL_URL: address, RUNNEL_API_KEY: key, RUNNEL_CACERT: ca, CURL_CA_BUNDLE: ca };
-  writeFileSync(join(folder, "first.sh"), `set -eu\n${withSettings(code!, address, key)}`);
-  await must(["bash", join(folder, "first.sh")], clone);
-  told("clone to the first streamed events");
-
-  const fetched = (path: string) => fetch(`${env.RUNNEL_URL}${path}`, { tls: { ca: readFileSync(ca, "utf8") } });
-  const page = await (await fetched("/docs/start/quickstart.md")).text();
-  const install = await (await fetched("/docs/start/install.md")).text();
-  const wheel = /runnel_sdk-[\w.-]+\.whl/.exec(install)![0];
-  await Bun.write(join(folder, wheel), await fetched(`/docs/clients/${wheel}`));
-  await must(["python3", "-m", "venv", "venv"], folder);
-  await must([join(folder, "venv/bin/pip"), "install", "--quiet", join(folder, wheel)], folder);
-  const program = [...page.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, code]) => code).join("\n");
-  writeFileSync(join(folder, "first.py"), program);
-  await must([join(folder, "venv/bin/python"), "first.py"], folder, env);
-  told("clone to the first run by the Python client");
+  await type(["python3", "-m", "venv", "venv"], clone);
+  const [install] = blocksOf("python");
+  await type(["bash", "-c", `. venv/bin/activate && ${install}`], clone);
+  const [, program] = /^```python\n([\s\S]*?)^```$/m.exec(readme())!;
+  writeFileSync(join(clone, "program.py"), program!);
+  await type([join(clone, "venv/bin/python"), "program.py"], clone);
+  console.log(`a run by the Python client after ${commands} commands and ${copied} copied values`);
 } finally {
   const pid = await Bun.file(join(clone, "runnel-data/server.json"))
     .json()
@@ -53,17 +57,35 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function must(command: string[], cwd: string, env: Record<string, string | undefined> = process.env) {
-  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
-  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
+function readme(): string {
+  return readFileSync(join(clone, "README.md"), "utf8");
 }
 
-async function untilServing(output: ReadableStream<Uint8Array>): Promise<string> {
+/** Returns the README's commands of a kind. A placeholder in one is a value that the reader has to copy. */
+function blocksOf(kind: string): string[] {
+  const blocks = [...readme().matchAll(/^```bash (\w+)\n([\s\S]*?)^```$/gm)].filter(([, each]) => each === kind);
+  return blocks.map(([, , code = ""]) => {
+    copied += code.split("…").length - 1;
+    return code;
+  });
+}
+
+async function type(command: string[], cwd: string): Promise<void> {
+  const child = Bun.spawn(command, { cwd, env: environment, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
+  report(command.at(-1)!.trim());
+}
+
+function report(command: string): void {
+  commands++;
+  console.log(`${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${command}`);
+}
+
+async function untilServing(output: ReadableStream<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of output) {
     text += decoder.decode(chunk, { stream: true });
-    if (/sk_live_\w+[\s\S]*\/me/.test(text)) break;
+    if (/ run \w+ "/.test(text)) break;
   }
-  return text;
 }

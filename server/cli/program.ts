@@ -25,18 +25,20 @@ import { runCommand } from "./commands/run-command.ts";
 import { suiteCommand } from "./commands/suite-command.ts";
 import { toolsCommand } from "./commands/tools-command.ts";
 import type { TopFlags } from "./commands/top.ts";
+import { devCommand } from "./dev/dev-command.ts";
 import { serveCommand } from "./serve/serve-command.ts";
 import { variableOf, variables } from "./serve/variables.ts";
 
 /**
  * Creates the command line. Commands load their code when they run: `runnel version` loads no server. With `servesOnly`
- * only `serve` is created, because the other commands would delay each start.
+ * only `serve` and `dev` are created, because the other commands would delay each start.
  */
 export function createProgram(servesOnly = false): Command {
   const serve = serveCommand();
   const program = new Command("runnel")
     .description("A self-hosted agent runtime in one executable.")
     .version(versionText(), "--version", "print the version")
+    .addCommand(devCommand())
     .addCommand(serve)
     .helpCommand(true)
     .allowUnknownOption()

@@ -24,6 +24,9 @@ export type Origin = Pick<Actor, "ip" | "request_id">;
 
 type Row = typeof users.$inferSelect;
 
+/** Name of the account by which `runnel dev` signs in where no person has one. */
+const developer = "developer@localhost";
+
 export type Accounts = ReturnType<typeof createAccounts>;
 
 export function createAccounts({
@@ -37,7 +40,7 @@ export function createAccounts({
   throttle: LoginThrottle;
 }) {
   const { orm } = db;
-  const any = db.sqlite.query("SELECT 1 FROM users LIMIT 1");
+  const any = db.sqlite.query("SELECT 1 FROM users WHERE email <> ? LIMIT 1");
   const byEmail = (email: string): Row | undefined =>
     orm.select().from(users).where(eq(users.email, email.trim())).get();
 
@@ -71,8 +74,26 @@ export function createAccounts({
   }
 
   return {
-    /** True once an account exists. Until then the set-up link creates the first one. */
-    exist: (): boolean => any.get() !== null,
+    /** True once an account of a person exists. Until then the set-up link creates the first one. */
+    exist: (): boolean => any.get(developer) !== null,
+
+    /**
+     * Returns an owner for the person at this machine: the first one, else a new account that no password opens. For
+     * `runnel dev`.
+     */
+    async openDeveloper(actor: Actor): Promise<User> {
+      const owner = orm.select().from(users).where(eq(users.role, "owner")).orderBy(users.created_at_ms).get();
+      if (owner) return userOf(owner);
+      const user: User = { id: newConsoleId("user", now()), email: developer, role: "owner" };
+      await db.write(() => {
+        orm
+          .insert(users)
+          .values({ ...user, password_hash: "", created_at_ms: now() })
+          .run();
+        audit.note({ actor }, "user.created", user.id, { email: user.email, role: user.role });
+      });
+      return user;
+    },
 
     list: (): User[] => orm.select().from(users).orderBy(users.email).all().map(userOf),
 

@@ -36,6 +36,7 @@ import type { SessionCookie } from "./session-cookie.ts";
 import { type SessionGuard, sessionGuard } from "./session-guard.ts";
 import type { Sessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
+import type { SignInLinks } from "./sign-in-links.ts";
 
 /** Dashboard settings of the operator. */
 export interface DashboardSettings {
@@ -48,6 +49,8 @@ export interface DashboardSettings {
   caFile?: () => string | null;
   /** False if people sign in at the issuer only. */
   localAccounts?: boolean;
+  /** Links that sign in without a password; absent in service. */
+  signInLinks?: SignInLinks;
 }
 
 export interface DashboardDeps extends DashboardSettings {

@@ -20,6 +20,7 @@ import type { SecondFactor } from "./second-factor.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Setup } from "./setup.ts";
+import { type SignInLinks, signInLinkRoutes } from "./sign-in-links.ts";
 
 interface SessionRoutes {
   accounts: Accounts;
@@ -39,6 +40,8 @@ interface SessionRoutes {
   /** False if people sign in at the issuer only. */
   localAccounts?: boolean;
   oidc?: OidcSignIn | null;
+  /** Absent if no link signs in. */
+  signInLinks?: SignInLinks;
   publicUrl: () => string;
   db: Db;
   audit: Audit;
@@ -189,14 +192,10 @@ export function sessionRoutes(deps: SessionRoutes) {
       },
       { parse, body: EmptyBody, ...withDeclaration({ needsRoom: false }) },
     );
-  return new Elysia().use(local).use(
-    oidcRoutes({
-      ...deps,
-      signIn: oidc,
-      localAccounts,
-      mail: Boolean(deps.mails) && localAccounts,
-      openSession,
-      originOfVisitor: originOf,
-    }),
-  );
+  const { signInLinks: links } = deps;
+  const visits = { openSession, originOfVisitor: originOf };
+  return new Elysia()
+    .use(local)
+    .use(links ? signInLinkRoutes({ links, ...visits }) : new Elysia())
+    .use(oidcRoutes({ ...deps, ...visits, signIn: oidc, localAccounts, mail: Boolean(deps.mails) && localAccounts }));
 }

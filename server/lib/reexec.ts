@@ -26,8 +26,8 @@ const runtimeFlags = {
 /** Set in a process that takes over from the server that started it, which tells it to continue unchanged. */
 export const handoverVariable = "RUNNEL_HANDOVER";
 
-/** True if a command line starts the server, the only command that needs the flags. */
-export const isServeCommand = ([command]: readonly string[]): boolean => command === "serve";
+/** True if a command line starts a server: only that needs the flags. */
+export const startsServer = ([command = ""]: readonly string[]): boolean => ["serve", "dev"].includes(command);
 
 /**
  * Re-executes this process (same pid) with the runtime flags above; flags set by the operator win. No-op from source,

@@ -23,24 +23,30 @@ export const clientOptions = () => [
 ];
 
 /** Opens a client. A patient one waits for rate limits, and says so. */
-export async function openClient({ apiKey, ...flags }: ClientFlags, isPatient = false): Promise<ApiClient> {
+export async function openClient(flags: ClientFlags, isPatient = false): Promise<ApiClient> {
   const { createApiClient } = await import("./api-client.ts");
+  const { address, ca, key } = await reach(flags);
+  const apiKey = flags.apiKey ?? key;
   if (apiKey === undefined) throw usageError("Give an API key by RUNNEL_API_KEY or --api-key.");
-  return createApiClient({ ...(await reach(flags)), apiKey, isPatient, told: tellWait });
+  return createApiClient({ address, ca, apiKey, isPatient, told: tellWait });
 }
 
 const tellWait = (wait_ms: number): void =>
   printBeside(`A rate limit is reached. Going on in ${Math.ceil(wait_ms / 1000)} s.`);
 
-/** Returns the server's address and the CA to trust; for the local server from its data directory. */
+/**
+ * Returns the server's address, the CA to trust and a key; for the local server from its data directory. Only a server
+ * for development has a key there.
+ */
 async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert" | "dataDir">) {
   const local = await localServer(dataDir);
   const urlText = url ?? local?.address;
   if (urlText === undefined)
     throw usageError(`No server runs on ${dataDir}. Start one with "runnel serve", or give --url.`);
   const address = checkAddress(urlText);
-  const trusted = cacert ?? (local && new URL(local.address).origin === new URL(address).origin ? local.cacert : null);
-  return { address, ca: trusted ? await Bun.file(trusted).text() : null };
+  const isLocal = local && new URL(local.address).origin === new URL(address).origin;
+  const trusted = cacert ?? (isLocal ? local.cacert : null);
+  return { address, ca: trusted ? await Bun.file(trusted).text() : null, key: isLocal ? local.api_key : undefined };
 }
 
 /** Prepares a request without an API key. Throws if no server runs; `ask` throws if it does not respond. */

@@ -1,5 +1,5 @@
 import { applyProxy, removeProxyEnvironment } from "../../lib/proxy.ts";
-import { isServeCommand } from "../../lib/reexec.ts";
+import { startsServer } from "../../lib/reexec.ts";
 import { createProgram } from "../program.ts";
 import { serveCommand } from "../serve/serve-command.ts";
 import { applyConfigFile, configPathIn, configSettings } from "./config-file.ts";
@@ -12,7 +12,7 @@ export async function runCommandLine(): Promise<never> {
     const args = process.argv.slice(2);
     readConfiguration(args);
     applyOperatorsProxy(args);
-    await createProgram(isServeCommand(args)).parseAsync(process.argv);
+    await createProgram(startsServer(args)).parseAsync(process.argv);
   } catch (error) {
     const message = explain(error);
     if (message !== null) printBeside(message);
@@ -22,7 +22,7 @@ export async function runCommandLine(): Promise<never> {
 }
 
 /**
- * Applies the proxy before any request. `serve`, `doctor` and `config` report a wrong one with all other faults; flags
+ * Applies the proxy before any request. `serve`, `dev`, `doctor` and `config` report a wrong one with all other faults; flags
  * such as `--help` send no request.
  */
 function applyOperatorsProxy([command = "--help"]: readonly string[]): void {
@@ -30,7 +30,7 @@ function applyOperatorsProxy([command = "--help"]: readonly string[]): void {
     applyProxy();
   } catch (error) {
     removeProxyEnvironment();
-    const isReportedLater = command.startsWith("-") || ["serve", "doctor", "config"].includes(command);
+    const isReportedLater = command.startsWith("-") || ["serve", "dev", "doctor", "config"].includes(command);
     if (!isReportedLater) throw usageError((error as Error).message);
   }
 }

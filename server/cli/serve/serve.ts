@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { relative } from "node:path";
 import { type App, type AppOptions, createApp } from "../../app.ts";
 import { createAccounts } from "../../dashboard-api/accounts.ts";
 import { createDashboard } from "../../dashboard-api/assets.ts";
@@ -6,6 +7,7 @@ import type { MakeBackup } from "../../dashboard-api/backups.ts";
 import { createLoginThrottle } from "../../dashboard-api/login-throttle.ts";
 import { createPasswords } from "../../dashboard-api/password.ts";
 import { createSetup, setupLink } from "../../dashboard-api/setup.ts";
+import type { SignInLinks } from "../../dashboard-api/sign-in-links.ts";
 import type { Environment } from "../../domain/scope.ts";
 import type { PublicUrl } from "../../http/errors.ts";
 import { normalizeHost } from "../../http/normalize-host.ts";
@@ -30,6 +32,7 @@ import { exitCodes } from "../commands/exit-code.ts";
 import { storesOf } from "../commands/open-data.ts";
 import { print } from "../commands/print.ts";
 import { tellSystemd } from "../commands/systemd.ts";
+import type { Development, DevelopmentAccess } from "../dev/development.ts";
 import { awaitSuccessor, handOver, takeOver } from "./handover.ts";
 import { addressHere, addressOf, isBehindProxy, ownAddresses, ownNamesOf, rulesOf } from "./listen-plan.ts";
 import type { Handle } from "./listener.ts";
@@ -43,12 +46,12 @@ import { backUpRegularly, backupPlanOfCell, oldBackup_ms } from "./scheduled-bac
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { publicUrlFrom, readSettings, type ServeFlags, type Settings } from "./settings.ts";
 import { shutdown } from "./shutdown.ts";
-import { type StartupBanner, startupBanner, unknownAddress } from "./startup-banner.ts";
+import { developmentBanner, type StartupBanner, startupBanner, unknownAddress } from "./startup-banner.ts";
 
 const firstCertificate_ms = 15_000;
 
-/** Serves until SIGTERM or SIGINT, then exits the process. */
-export async function serve(flags: ServeFlags): Promise<never> {
+/** Serves until SIGTERM or SIGINT, then exits the process. `development` makes it a server for the person who starts it. */
+export async function serve(flags: ServeFlags, development: Development | null = null): Promise<never> {
   const settings = readSettings(flags, process.env);
   if (settings.proxy !== null) process.env.RUNNEL_PROXY = settings.proxy; // Threads and commands of this process read it there.
   applyProxy();
@@ -60,7 +63,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     write: (line) => console.error(line),
     secrets: secretsOf(process.env, flags, settings),
   });
-  const compose = createComposer(settings);
+  const compose = createComposer(settings, development?.signInLinks);
   const predecessor = await takeOver({
     plan,
     dataDir: flags.dataDir,
@@ -137,8 +140,9 @@ export async function serve(flags: ServeFlags): Promise<never> {
     needs_public_url: isBehindProxy(plan) && settings.publicUrl === undefined,
   };
   const hands_over = platform.leadsConnections && process.pid !== 1 && !cluster; // A container ends with its process 1.
+  let access: DevelopmentAccess | undefined;
   const tellCommands = (refused?: string) => {
-    const serverFile = { cacert: cacertOf(entrance), pid: process.pid, hands_over, refused };
+    const serverFile = { cacert: cacertOf(entrance), api_key: access?.api_key, pid: process.pid, hands_over, refused };
     const { address, needs_public_url, url } = reached;
     const links = needs_public_url ? unknownAddress : url;
     const addresses = { address: isBehindProxy(plan) ? url : address, here: addressHere(plan, entrance.port), links };
@@ -150,6 +154,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
 
   // Waits some seconds for a certificate, because the first link shown should be trusted by browsers.
   await Promise.race([entrance.certified, told, Bun.sleep(firstCertificate_ms)]);
+  access = await development?.prepare({ app, db, dir, url: reached.address, log });
   const greeting = await greet({
     reached,
     entrance,
@@ -159,17 +164,21 @@ export async function serve(flags: ServeFlags): Promise<never> {
     recovered_runs,
     localAccounts: settings.localAccounts,
     isFirst: leading?.isFirst ?? true,
+    access,
   });
   tellCommands();
   sandbox.test();
   entrance.onRenewed(() => tellCommands());
   try {
-    print(flags.json, greeting, () => startupBanner(greeting));
+    print(flags.json, greeting, () =>
+      access ? developmentBanner(greeting, access, ownCommand()) : startupBanner(greeting),
+    );
   } catch (error) {
     log.warn("the output of the start has no reader", { error }); // The parent may be gone; the server continues.
   }
   process.on("uncaughtException", (error) => log.error("an error was not caught", { error }));
   process.on("unhandledRejection", (error) => log.error("a rejected promise was not handled", { error }));
+  if (access && !predecessor) development?.show(access);
   tellSystemd("READY=1");
   const endWork = async () => void (await Promise.all([backups?.stop(), app.stop()]));
   const end = await Promise.race([told, successorReady]);
@@ -209,7 +218,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
 }
 
 /** Returns a function that creates the application with these settings. */
-function createComposer(settings: Settings) {
+function createComposer(settings: Settings, signInLinks?: SignInLinks) {
   const { plan, egress, backupPlan, oidc, mail, localAccounts } = settings;
   const publicUrlAt = publicUrlFrom(settings);
   const pages = createDashboard({ folder: dashboardDir() });
@@ -251,6 +260,7 @@ function createComposer(settings: Settings) {
         oidc,
         mail,
         localAccounts,
+        signInLinks,
         caFile: () => cacertOf(entrance),
       },
     });
@@ -345,10 +355,11 @@ interface Started {
   localAccounts: boolean;
   /** False in a cell whose accounts are in another cell. */
   isFirst: boolean;
+  access: DevelopmentAccess | undefined;
 }
 
 async function greet(started: Started): Promise<StartupBanner> {
-  const { reached, entrance, dir, db, app, recovered_runs, localAccounts, isFirst } = started;
+  const { reached, entrance, dir, db, app, recovered_runs, localAccounts, isFirst, access } = started;
   const { address, needs_public_url, url } = reached;
   const project = isFirst ? await app.projects.createDefault() : null;
   const common = {
@@ -362,7 +373,7 @@ async function greet(started: Started): Promise<StartupBanner> {
     http_port: entrance.httpPort,
     recovered_runs,
   };
-  if (!project) return { ...common, setup_link: null, project: null, keys: null };
+  if (!project) return { ...common, setup_link: null, project: null, keys: null, development: access };
   const key = async (environment: Environment) => {
     const author = { project_id: project.id, environment, actor: cliActor() };
     return (await app.keys.create(author, { name: "first start", scopes: ["admin"] })).secret;
@@ -373,6 +384,12 @@ async function greet(started: Started): Promise<StartupBanner> {
   const setupToken = setup.required() ? setup.issue(cliActor()) : null;
   const [test, live, token] = await Promise.all([key("test"), key("live"), setupToken]); // Together, so that they share one commit.
   return { ...common, setup_link: token && setupLink(url, token), project: project.name, keys: { test, live } };
+}
+
+/** Returns the words that start this program in the caller's folder, for people to copy. */
+function ownCommand(): string {
+  const path = relative(process.cwd(), process.execPath);
+  return path.startsWith("..") ? "runnel" : path.includes("/") ? path : `./${path}`;
 }
 
 /** Returns the file that verifies a self-signed certificate; null for any other certificate. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
-/** Describes the server of a data directory to commands on this machine. */
+/** Describes the server of a data directory to commands and clients on this machine. */
 interface ServerFile {
   /** Address for clients: behind a proxy the public URL, because direct requests are refused. */
   address: string;
@@ -10,6 +10,8 @@ interface ServerFile {
   links?: string;
   /** CA file of a certificate that no authority signed. */
   cacert: string | null;
+  /** Test key of a server for development, for programs on this machine. */
+  api_key?: string;
   pid: number;
   /** True if SIGUSR2 starts a successor, as `runnel restart` requests. It would kill any other process. */
   hands_over: boolean;

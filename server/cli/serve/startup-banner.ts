@@ -1,3 +1,5 @@
+import type { DevelopmentAccess } from "../dev/development.ts";
+
 /** Output of a start: as JSON for programs, as text for people. */
 export interface StartupBanner {
   version: string;
@@ -18,10 +20,36 @@ export interface StartupBanner {
   project: string | null;
   keys: { test: string; live: string } | null;
   recovered_runs: number;
+  /** Only of a server for development. */
+  development?: DevelopmentAccess;
 }
 
 /** Placeholder for a proxy's unknown address: a command with it fails to resolve and sends no key. */
 export const unknownAddress = "https://YOUR-ADDRESS";
+
+/** Formats the start of a server for development. `command` starts this program in the caller's folder. */
+export function developmentBanner(greeting: StartupBanner, access: DevelopmentAccess, command: string): string {
+  const { version, api_url, address, dashboard_url, data_dir } = greeting;
+  return `${[
+    `runnel ${version}, for development: plain HTTP, on this machine alone`,
+    "",
+    `  API        ${api_url}`,
+    `  Dashboard  ${dashboard_url}`,
+    `  Data       ${data_dir}`,
+    `  Test key   ${access.api_key}`,
+    "",
+    "  Sign in to the dashboard by this link (once, within 30 minutes):",
+    `  ${access.sign_in_link}`,
+    "",
+    "  Run an agent, in another terminal in this folder:",
+    `  ${command} run ${access.agent} "What can I do in Oslo today?"`,
+    "",
+    "  For other programs:",
+    `  export RUNNEL_URL=${address} RUNNEL_API_KEY=${access.api_key}`,
+    "",
+    `  For other machines and people there is HTTPS: ${command} serve`,
+  ].join("\n")}\n`;
+}
 
 /** Formats the addresses; at the first start also the set-up link and the keys, which are shown once. */
 export function startupBanner(greeting: StartupBanner): string {

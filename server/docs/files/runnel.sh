@@ -1,4 +1,5 @@
-# Helpers for the examples in curl. They need RUNNEL_URL and RUNNEL_API_KEY, and node or python3.
+# Helpers for the examples in curl. They need node or python3, and RUNNEL_URL and RUNNEL_API_KEY. In the folder of a
+# server for development (runnel dev) they find both by themselves.
 
 # without_proxy COMMAND: runs a command that asks this machine directly, whatever proxy the environment names.
 without_proxy() {
@@ -50,3 +51,10 @@ sys.stdout.buffer.write((text + "\n").encode())
     ' "$1"
   fi
 }
+
+if [ -z "${RUNNEL_URL-}" ] && [ -r "${RUNNEL_DATA_DIR:-runnel-data}/server.json" ]; then
+  RUNNEL_URL=$(field address < "${RUNNEL_DATA_DIR:-runnel-data}/server.json")
+  [ -n "${RUNNEL_API_KEY-}" ] ||
+    RUNNEL_API_KEY=$(field api_key < "${RUNNEL_DATA_DIR:-runnel-data}/server.json" 2> /dev/null) || :
+  export RUNNEL_URL RUNNEL_API_KEY
+fi

@@ -8,15 +8,22 @@ import {
 } from "./errors.ts";
 import { fetchTrusting } from "./fetch-trusting.ts";
 import { writeJson } from "./json.ts";
+import { isAt, localServer } from "./local-server.ts";
 import { parsedObject, readText } from "./read-body.ts";
 import { mayRetry, retryDelay, sleep } from "./retries.ts";
 
 export interface ClientOptions {
-  /** Base URL of the server. Default: `RUNNEL_URL`, else `https://127.0.0.1:8443`. */
+  /**
+   * Base URL of the server. Default: `RUNNEL_URL`, else the server that runs on `runnel-data` in the current folder, else
+   * `https://127.0.0.1:8443`.
+   */
   baseUrl?: string | undefined;
-  /** API key. Default: `RUNNEL_API_KEY`. */
+  /** API key. Default: `RUNNEL_API_KEY`, else the test key of `runnel dev` in the current folder. */
   apiKey?: string | undefined;
-  /** Certificate of a server with a self-signed one, as PEM. Default: the file named by `RUNNEL_CACERT`. */
+  /**
+   * Certificate of a server with a self-signed one, as PEM. Default: the file named by `RUNNEL_CACERT`, else that of the
+   * server in the current folder.
+   */
   ca?: string | undefined;
   /** Timeout of one attempt in milliseconds. Default: 60,000. */
   timeoutMs?: number | undefined;
@@ -62,7 +69,10 @@ export class Client {
   readonly #fetch: Promise<Fetch>;
 
   constructor(options: ClientOptions = {}) {
-    const { baseUrl = setting("RUNNEL_URL") ?? "https://127.0.0.1:8443", apiKey = setting("RUNNEL_API_KEY") } = options;
+    const beside = localServer();
+    const { baseUrl = setting("RUNNEL_URL") ?? beside?.address ?? "https://127.0.0.1:8443" } = options;
+    const local = beside && isAt(beside, baseUrl) ? beside : null;
+    const { apiKey = setting("RUNNEL_API_KEY") ?? local?.api_key } = options;
     if (!apiKey) throw new RunnelError("An API key is missing: pass `apiKey`, or set RUNNEL_API_KEY.");
     this.baseUrl = baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#apiKey = apiKey;
@@ -71,7 +81,7 @@ export class Client {
     this.#headers = lowerCased(options.headers);
     this.#fetch = options.fetch
       ? Promise.resolve(options.fetch)
-      : fetchTrusting({ ca: options.ca, file: setting("RUNNEL_CACERT") });
+      : fetchTrusting({ ca: options.ca, file: setting("RUNNEL_CACERT") ?? local?.cacert ?? undefined });
     this.#fetch.catch(() => {}); // The first request throws the error.
   }
 

@@ -27,6 +27,8 @@ export interface DataDir {
   readonly tls: string;
   /** File in which the running server describes itself to the command line on the same machine. */
   readonly serverFile: string;
+  /** File with the secret of the key that `runnel dev` uses. */
+  readonly developerKey: string;
   /** Path for `loadExtension`. */
   vecLibrary(): string;
   masterKey(environment: Record<string, string | undefined>): Uint8Array;
@@ -63,6 +65,7 @@ export function openDataDir(folder: string, { lock, create = true }: OpenDataDir
     database,
     tls: join(path, "tls"),
     serverFile: join(path, "server.json"),
+    developerKey: join(path, "developer.key"),
     vecLibrary: () => vecLibrary(join(path, "lib")),
     masterKey: (environment) => loadMasterKey(path, environment),
     release() {

@@ -23,7 +23,7 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
   const signInWays = useQuery(signInWaysQuery);
   const search = new URLSearchParams(window.location.search);
   const reason = search.get("refused") ?? "";
-  const refusal = Object.hasOwn(refusals, reason) ? refusals[reason as OidcRefusal] : null;
+  const refusal = Object.hasOwn(refusals, reason) ? refusals[reason as Refusal] : null;
   const { local = true, oidc = null } = signInWays.data ?? {};
   if (signInWays.isPending) return null;
   return (
@@ -141,8 +141,12 @@ function PasskeyButton({ onSignedIn }: { onSignedIn: () => void }) {
   );
 }
 
-/** Messages for a failed sign-in with an identity provider, by the `refused` query parameter. */
-const refusals: Record<OidcRefusal, string> = {
+/** Refused by the identity provider, or as a one-time link. */
+type Refusal = OidcRefusal | "link";
+
+/** Messages for a failed sign-in, by the `refused` query parameter. */
+const refusals: Record<Refusal, string> = {
+  link: "This link has been used, or is older than 30 minutes. Start runnel dev again: it prints a new one.",
   cancelled: "The sign-in was cancelled or denied. Try again, or contact your administrator.",
   stale: "This sign-in has expired, or was started in another browser. Try again.",
   unreachable: "The identity provider could not be reached. Try again. The server's log has the reason.",

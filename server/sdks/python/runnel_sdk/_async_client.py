@@ -23,6 +23,7 @@ import httpx
 
 from ._errors import APIError, CertificateError, APIConnectionError, RunFailedError, RunnelError, APITimeoutError
 from ._errors import ActionRequiredError, UnexpectedResponseError, name_run
+from ._local_server import is_at, local_server
 from ._tool import Tools, separate
 from ._tool_content import ToolContent
 from ._object import Object, Page
@@ -54,10 +55,12 @@ LOST = (httpx.RequestError, ssl.SSLError)
 class AsyncClient:
     """Sends requests: with the key, within a time, and again where that is safe.
 
-    ``base_url`` is by default ``RUNNEL_URL``, else ``https://127.0.0.1:8443``; ``api_key`` is ``RUNNEL_API_KEY``; ``ca``
-    is the path of the certificate of a server that signed its own, by default ``RUNNEL_CACERT``. ``timeout`` is how
-    many seconds one attempt may wait for the server, and ``max_retries`` how often a request is sent again that may
-    succeed later: it was not answered, or answered with 429 or 500 and above. ``headers`` are sent with every request.
+    ``base_url`` is by default ``RUNNEL_URL``, else the server that runs on ``runnel-data`` in the current folder, else
+    ``https://127.0.0.1:8443``; ``api_key`` is ``RUNNEL_API_KEY``, else the test key of ``runnel dev`` in that folder;
+    ``ca`` is the path of the certificate of a server that signed its own, by default ``RUNNEL_CACERT``, else that of
+    the server in that folder. ``timeout`` is how many seconds one attempt may wait for the server, and ``max_retries``
+    how often a request is sent again that may succeed later: it was not answered, or answered with 429 or 500 and
+    above. ``headers`` are sent with every request.
     ``http_client`` is used instead of one of its own, which knows ``ca``; it is not closed.
     """
 
@@ -72,10 +75,12 @@ class AsyncClient:
         headers: Optional[Mapping[str, str]] = None,
         http_client: Optional[httpx.AsyncClient] = None,
     ) -> None:
-        key = api_key or os.environ.get("RUNNEL_API_KEY")
+        beside = local_server()
+        base = base_url or os.environ.get("RUNNEL_URL") or beside.get("address") or "https://127.0.0.1:8443"
+        local = beside if is_at(beside, base) else {}
+        key = api_key or os.environ.get("RUNNEL_API_KEY") or local.get("api_key")
         if not key:
             raise RunnelError("An API key is missing: pass api_key, or set RUNNEL_API_KEY.")
-        base = base_url or os.environ.get("RUNNEL_URL") or "https://127.0.0.1:8443"
         self.base_url = base.rstrip("/").removesuffix("/v1")
         self.timeout = timeout
         self.max_retries = max_retries
@@ -83,7 +88,8 @@ class AsyncClient:
         self._headers = {**own, **_lower(headers)}
         self._is_own = http_client is None
         self._http = http_client or httpx.AsyncClient(
-            verify=_trusting(ca or os.environ.get("RUNNEL_CACERT")), mounts=_direct(self.base_url)
+            verify=_trusting(ca or os.environ.get("RUNNEL_CACERT") or local.get("cacert")),
+            mounts=_direct(self.base_url),
         )
         self._add_resources()
 

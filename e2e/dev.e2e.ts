@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import { inProject } from "../scripts/root.ts";
+import { nodeForTypeScript } from "./doc-examples.ts";
+import { executable, firstLine, type Json } from "./harness.ts";
+
+// `runnel dev`: a server for the person at this machine, without a certificate, a password or a value to copy.
+
+const folder = mkdtempSync(join(tmpdir(), "runnel-dev-"));
+const dataDir = join(folder, "runnel-data");
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^RUNNEL_|_API_KEY$|_proxy$|^BUN_/i.test(name)),
+);
+
+interface Started {
+  child: Bun.Subprocess<"ignore", "pipe", Bun.BunFile>;
+  line: Json;
+}
+
+async function start(...flags: string[]): Promise<Started> {
+  const child = Bun.spawn([executable, "dev", "--port", "0", "--json", ...flags], {
+    cwd: folder,
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: Bun.file(join(folder, "log")),
+  });
+  return { child, line: JSON.parse(await firstLine(child.stdout)) };
+}
+
+async function end({ child }: Started, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  child.kill(signal);
+  await child.exited;
+}
+
+/** Runs a program in the folder of the data, without any setting. */
+async function type(command: string[], env = environment) {
+  const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, code };
+}
+
+let server: Started;
+beforeAll(async () => {
+  server = await start();
+});
+afterAll(async () => {
+  await end(server);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("its agent is run without a key, an address or a certificate being named", async () => {
+  const { stdout, stderr, code } = await type([executable, "run", "guide", "What can I do in Oslo today?"]);
+  expect({ stdout, code }).toEqual({
+    stdout: "It is 21 degrees and sunny in Oslo, so take the ferry to the islands.\n",
+    code: 0,
+  });
+  expect(stderr).toContain('→ get_weather {"city":"Oslo"}');
+});
+
+test("a run of the agent searches its memory", async () => {
+  const { api_key } = server.line.development;
+  const headers = { authorization: `Bearer ${api_key}`, "content-type": "application/json" };
+  const [agent] = (await (await fetch(`${server.line.api_url}/agents?name=guide`, { headers })).json()).data;
+  const body = JSON.stringify({ agent_id: agent.id, input: "Which tickets are there for the ferry?" });
+  const run = await (await fetch(`${server.line.api_url}/runs?wait=60`, { method: "POST", headers, body })).json();
+  const { data } = await (await fetch(`${server.line.api_url}/runs/${run.id}/events?limit=100`, { headers })).json();
+  const retrieved = data.find(({ event, type: kind }: Json) => [event, kind].includes("memory.retrieved"));
+  expect(JSON.stringify(retrieved)).toContain("ticket");
+});
+
+test("it listens on loopback alone", async () => {
+  const { port } = new URL(server.line.address);
+  expect(server.line.address).toStartWith("http://127.0.0.1:");
+  const others = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  for (const { address, family, internal } of others)
+    if (!internal && family === "IPv4")
+      await expect(fetch(`http://${address}:${port}/v1/me`), address).rejects.toMatchObject({
+        code: "ConnectionRefused",
+      });
+});
+
+test("a page of another site that resolves to this machine gets nothing", async () => {
+  const response = await fetch(`${server.line.api_url}/me`, {
+    headers: { host: "attacker.example", authorization: `Bearer ${server.line.development.api_key}` },
+  });
+  expect(response.status).toBeGreaterThanOrEqual(400);
+});
+
+test("its link signs in once, and not a second time", async () => {
+  const { sign_in_link } = server.line.development;
+  const first = await fetch(sign_in_link, { redirect: "manual" });
+  expect([first.status, first.headers.get("location")]).toEqual([303, "/dashboard"]);
+  const cookie = first.headers.get("set-cookie")!.split(";")[0]!;
+  const session = await fetch(`${server.line.address}/console/api/session`, { headers: { cookie } });
+  expect((await session.json()).user).toMatchObject({ role: "owner" });
+  const second = await fetch(sign_in_link, { redirect: "manual" });
+  expect([second.headers.get("location"), second.headers.get("set-cookie")]).toEqual([
+    "/dashboard/login?refused=link",
+    null,
+  ]);
+});
+
+test("files with its key are readable by their owner alone", () => {
+  for (const name of ["server.json", "developer.key"])
+    expect((statSync(join(dataDir, name)).mode & 0o777).toString(8), name).toBe("600");
+});
+
+test.skipIf(!(await nodeForTypeScript()))("the TypeScript client finds the server and its key beside it", async () => {
+  symlinkSync(inProject("server/sdks"), join(folder, "sdks"));
+  writeFileSync(
+    join(folder, "program.mts"),
+    `import { Client } from "./sdks/typescript/client.ts";
+     const client = new Client();
+     console.log(client.baseUrl, (await client.json("GET", "/v1/me")).environment);`,
+  );
+  const node = (await nodeForTypeScript())!;
+  expect(await type([...node, "program.mts"])).toMatchObject({ stdout: `${server.line.address} test\n`, code: 0 });
+  const elsewhere = await type([...node, "program.mts"], { ...environment, RUNNEL_URL: "http://127.0.0.1:9" });
+  expect(elsewhere.stderr, "the key is not sent to another server").toContain("An API key is missing");
+});
+
+test("after kill -9 its key, its agent and its account are the same, and a new link signs in", async () => {
+  const before = server.line;
+  await end(server, "SIGKILL");
+  server = await start();
+  expect(server.line.development.api_key).toBe(before.development.api_key);
+  expect(server.line.development.sign_in_link).not.toBe(before.development.sign_in_link);
+  const headers = { authorization: `Bearer ${before.development.api_key}` };
+  const { data } = await (await fetch(`${server.line.api_url}/agents`, { headers })).json();
+  expect(data.map(({ name }: Json) => name)).toEqual(["guide"]);
+  const { status } = await fetch(server.line.development.sign_in_link, { redirect: "manual" });
+  expect(status).toBe(303);
+});
+
+test("a key that was revoked is replaced at the next start", async () => {
+  const revoked = server.line.development.api_key;
+  const { stdout } = await type([executable, "keys", "list", "--json"]);
+  const { id } = JSON.parse(stdout).data.find(({ name }: Json) => name === "runnel dev");
+  expect((await type([executable, "keys", "revoke", id])).code).toBe(0);
+  await end(server);
+  server = await start();
+  expect(server.line.development.api_key).not.toBe(revoked);
+  expect(readFileSync(join(dataDir, "developer.key"), "utf8")).toBe(`${server.line.development.api_key}\n`);
+  expect((await type([executable, "run", "guide", "Hello"])).code).toBe(0);
+});
+
+test("serve on the same data shows neither the key nor a link, and no link signs in", async () => {
+  const { sign_in_link, api_key } = server.line.development;
+  await end(server);
+  const child = Bun.spawn([executable, "serve", "--port", "0", "--json", "--insecure-http"], {
+    cwd: folder,
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: Bun.file(join(folder, "log")),
+  });
+  const line: Json = JSON.parse(await firstLine(child.stdout));
+  expect(JSON.stringify(line)).not.toContain(api_key);
+  expect(readFileSync(join(dataDir, "server.json"), "utf8")).not.toContain("api_key");
+  const { pathname } = new URL(sign_in_link);
+  const response = await fetch(`${line.address}${pathname}`, { redirect: "manual" });
+  expect([response.status, response.headers.get("set-cookie")]).toEqual([404, null]);
+  await end({ child, line });
+  server = await start();
+});

@@ -1,0 +1,55 @@
+import { Command } from "commander";
+import { option } from "../commands/option.ts";
+import { serveCommand } from "../serve/serve-command.ts";
+import type { ServeFlags } from "../serve/settings.ts";
+
+/** Flags of `serve` that `dev` has too. The others are about other machines, other people or a service. */
+const shared: readonly (keyof ServeFlags | "config")[] = [
+  "config",
+  "dataDir",
+  "workers",
+  "egressAllow",
+  "proxy",
+  "sandbox",
+  "python",
+  "minFreeSpace",
+  "otlpEndpoint",
+  "otlpContent",
+  "log",
+  "json",
+];
+
+interface DevFlags extends ServeFlags {
+  open: boolean;
+}
+
+/** `runnel dev`: a server for the person at this machine, without a certificate. */
+export function devCommand(): Command {
+  const { options } = serveCommand();
+  const command = new Command("dev")
+    .description(
+      "start a server for development: plain HTTP on this machine alone, with a key, an agent and no password",
+    )
+    .addOption(option("--port <number>", "port to listen on; 0 is any free one", { default: "8440" }))
+    .addOption(option("--no-open", "do not open the dashboard in a browser"));
+  for (const each of options) if ((shared as readonly string[]).includes(each.attributeName())) command.addOption(each);
+  const defaults = Object.fromEntries(options.map((each) => [each.attributeName(), each.defaultValue]));
+  return command
+    .addHelpText(
+      "after",
+      `
+The key is a test key. It stays the same in a data directory, and programs beside it find it by themselves.
+For other machines and people there is "runnel serve", on the same data directory.
+
+Examples:
+  $ runnel dev
+  $ runnel run guide "How is the weather in Oslo?"`,
+    )
+    .action(async ({ open, ...flags }: DevFlags) => {
+      const [{ serve }, { createDevelopment }] = await Promise.all([
+        import("../serve/serve.ts"),
+        import("./development.ts"),
+      ]);
+      await serve({ ...defaults, ...flags, host: "127.0.0.1", insecureHttp: true }, createDevelopment({ opens: open }));
+    });
+}

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { App } from "../../app.ts";
+import { createAccounts } from "../../dashboard-api/accounts.ts";
+import { createLoginThrottle } from "../../dashboard-api/login-throttle.ts";
+import { createPasswords } from "../../dashboard-api/password.ts";
+import { createSignInLinks, type SignInLinks, signInLink } from "../../dashboard-api/sign-in-links.ts";
+import type { Log } from "../../lib/log.ts";
+import { createAudit } from "../../storage/db/audit.ts";
+import type { DataDir } from "../../storage/db/data-dir.ts";
+import type { Db } from "../../storage/db/open.ts";
+import { cliActor } from "../commands/actor.ts";
+import { type ApiClient, createApiClient } from "../commands/api-client.ts";
+import { CliError } from "../commands/exit-code.ts";
+import { openBrowser } from "./open-browser.ts";
+import { createReadyAgent, readyAgent } from "./ready-agent.ts";
+
+/** Server for development that is being started. */
+interface StartingServer {
+  app: App;
+  db: Db;
+  dir: DataDir;
+  /** Its origin. */
+  url: string;
+  log: Log;
+}
+
+/** For the person at this machine. */
+export interface DevelopmentAccess {
+  /** Secret of a test key with all scopes. */
+  api_key: string;
+  /** Name of an agent that can be run. */
+  agent: string;
+  /** Address that signs in to the dashboard, once. */
+  sign_in_link: string;
+}
+
+/** Differences of `runnel dev` from `runnel serve`. */
+export interface Development {
+  signInLinks: SignInLinks;
+  /** Prepares a key, an agent and a link. The server must answer requests already. */
+  prepare(server: StartingServer): Promise<DevelopmentAccess>;
+  /** Opens the dashboard, if a person is at this terminal and wants it. */
+  show(access: DevelopmentAccess): void;
+}
+
+export function createDevelopment({ opens }: { opens: boolean }): Development {
+  const signInLinks = createSignInLinks();
+  return {
+    signInLinks,
+    async prepare({ app, db, dir, url, log }) {
+      const audit = createAudit({ db });
+      const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
+      const clientWith = (apiKey: string) => createApiClient({ address: url, apiKey, ca: null });
+      const person = await accounts.openDeveloper(cliActor());
+      const api_key = await developerKey(app, dir, clientWith);
+      await createReadyAgent(clientWith(api_key)).catch((error) =>
+        log.warn("the agent for a first run was not created", { error }),
+      );
+      return { api_key, agent: readyAgent, sign_in_link: signInLink(url, signInLinks.issue(person)) };
+    },
+    show: ({ sign_in_link }) => {
+      if (opens) openBrowser(sign_in_link);
+    },
+  };
+}
+
+/**
+ * Returns the key of this data directory. Its secret is kept in a file for the owner alone, so that it stays the same
+ * over restarts; a key that is not valid any more is replaced.
+ */
+async function developerKey(
+  { keys, projects }: App,
+  { developerKey: path }: DataDir,
+  clientWith: (apiKey: string) => ApiClient,
+): Promise<string> {
+  const known = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+  const isValid =
+    known !== "" &&
+    (await clientWith(known)
+      .get("/me")
+      .then(
+        () => true,
+        () => false,
+      ));
+  if (isValid) return known;
+  const project = (await projects.createDefault()) ?? projects.list().find((each) => each.archived_at_ms === null);
+  if (!project)
+    throw new CliError('There is no open project in this data directory. "runnel projects list" shows them.');
+  const author = { project_id: project.id, environment: "test" as const, actor: cliActor() };
+  const { secret } = await keys.create(author, { name: "runnel dev", scopes: ["admin"] });
+  writeFileSync(path, `${secret}\n`, { mode: 0o600 });
+  return secret;
+}
