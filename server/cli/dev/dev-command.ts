@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { option } from "../commands/option.ts";
 import { serveCommand } from "../serve/serve-command.ts";
 import type { ServeFlags } from "../serve/settings.ts";
+import { pickPort } from "./pick-port.ts";
 
 /** Flags of `serve` that `dev` has too. The others are about other machines, other people or a service. */
 const shared: readonly (keyof ServeFlags | "config")[] = [
@@ -30,7 +31,7 @@ export function devCommand(): Command {
     .description(
       "start a server for development: plain HTTP on this machine alone, with a key, an agent and no password",
     )
-    .addOption(option("--port <number>", "port to listen on; 0 is any free one", { default: "8440" }))
+    .addOption(option("--port <number>", "port to listen on; 0 is any free one (default: 8440, or the next free one)"))
     .addOption(option("--no-open", "do not open the dashboard in a browser"));
   for (const each of options) if ((shared as readonly string[]).includes(each.attributeName())) command.addOption(each);
   const defaults = Object.fromEntries(options.map((each) => [each.attributeName(), each.defaultValue]));
@@ -50,6 +51,7 @@ Examples:
         import("../serve/serve.ts"),
         import("./development.ts"),
       ]);
-      await serve({ ...defaults, ...flags, host: "127.0.0.1", insecureHttp: true }, createDevelopment({ opens: open }));
+      const fixed = { port: flags.port ?? String(pickPort()), host: "127.0.0.1", insecureHttp: true };
+      await serve({ ...defaults, ...flags, ...fixed }, createDevelopment({ opens: open }));
     });
 }
