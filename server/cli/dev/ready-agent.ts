@@ -43,7 +43,7 @@ export async function createReadyAgent(client: ApiClient): Promise<void> {
   });
 }
 
-async function findOrCreate(client: ApiClient, path: string, body: { name: string }) {
+async function findOrCreate(client: ApiClient, path: string, body: { name: string; [field: string]: unknown }) {
   for await (const { id, name } of client.all<{ id: string; name: string }>(path))
     if (name === body.name) return { id, isNew: false };
   const { id } = await client.post<{ id: string }>(path, body);
