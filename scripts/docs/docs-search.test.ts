@@ -69,6 +69,19 @@ describe("a search of the documentation", () => {
     ["function calling", "guides/client-tools"],
     ["vision", "guides/images-and-documents"],
     ["forking a run", "guides/replay-fork-compare"],
+    ["compared", "explain/compared-with"],
+    ["alternative", "explain/compared-with"],
+    ["vs LangGraph", "explain/compared-with"],
+    ["Temporal vs", "explain/compared-with"],
+    ["migrate", "explain/compared-with"],
+    ["migrate from LangGraph", "guides/from-langgraph"],
+    ["Mastra", "guides/from-mastra"],
+    ["VoltAgent", "guides/from-voltagent"],
+    ["Agno", "guides/from-agno"],
+    ["Temporal", "guides/from-temporal"],
+    ["Restate", "guides/from-temporal"],
+    ["OpenAI Agents SDK", "guides/from-openai-agents-sdk"],
+    ["Claude Agent SDK", "guides/from-claude-agent-sdk"],
   ])("for %p finds its page first", (question, path) => {
     expect(find(question)[0]?.path).toBe(path);
   });

@@ -32,4 +32,9 @@ export const searchWords: Readonly<Record<string, string>> = {
   "guides/replay-fork-compare": "forking a run branch time travel",
   "guides/api-keys": "rotate a key rotation",
   "guides/mcp": "MCP server",
+  "explain/compared-with":
+    "alternative alternatives comparison compared compare vs versus competitors migrate migration switch",
+  "guides/from-openai-agents-sdk": "AgentKit Agent Builder Swarm",
+  "guides/from-claude-agent-sdk": "Claude Code Anthropic",
+  "guides/from-temporal": "Temporal Restate DBOS Inngest workflow engine",
 };
