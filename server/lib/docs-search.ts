@@ -12,7 +12,7 @@ export interface SearchablePage {
 }
 
 /** A page that a search found. */
-export interface FoundPage {
+interface FoundPage {
   path: string;
   title: string;
   /** Words of the page that match. */
@@ -52,7 +52,7 @@ export function docsFinder(index: string): (question: string) => FoundPage[] {
     const plain = words.join(" ");
     const settings: SearchOptions = {
       boost: { keywords: 25, title: 6, path: 4, headings: 3 },
-      // Whoever types a title means its page. Objects are rather parts of other pages.
+      // A question that is a title means that page. Objects are rather parts of other pages.
       boostDocument: (path, _, { title } = {}) =>
         wordsOf(String(title)).join(" ") === plain ? 8 : String(path).startsWith("reference/objects/") ? 0.5 : 1,
     };
