@@ -190,6 +190,7 @@ console.log(JSON.stringify(await (await POST()).json()));
     const made = await send({ agent_id: agent, input: "Hello!" });
     expect(await made.json()).toMatchObject({ user_id: "user-42", output: "Hello!" });
     const other = await createAgent(server, "test/echo");
-    expect((await send({ agent_id: other, input: "Hello!" })).status).toBe(404);
+    const refused = await send({ agent_id: other, input: "Hello!" });
+    expect(await refused.json()).toMatchObject({ error: { param: "agent_id", message: "agent_id: There is no such agent." } });
   });
 });

@@ -14,14 +14,16 @@ export async function fetchTrusting({
   const { Bun, Deno, process } = globalThis as {
     Bun?: unknown;
     Deno?: { createHttpClient(options: { caCerts: string[] }): unknown };
-    process?: { versions?: { node?: string } };
+    // biome-ignore lint/suspicious/noExplicitAny: the types of Node are not those of the other runtimes.
+    process?: { versions?: { node?: string }; getBuiltinModule?(name: string): any };
   };
   // Bun sends requests through the proxies of the environment, even those to this machine, with the key.
   const direct = (url: string): object => (Bun && isOwn(new URL(url).hostname) ? { proxy: false } : {});
   const plain: Fetch = (url, init) => fetch(url, { ...init, ...direct(url) } as RequestInit);
   if ((ca === undefined && file === undefined) || !process?.versions?.node) return plain;
-  // The name is in a variable, so that bundlers for browsers do not resolve it.
-  const builtIn = (name: string) => import(/* @vite-ignore */ name);
+  // The name is in a variable, so that bundlers for browsers do not resolve it. Bundlers for servers, such as that of
+  // Next.js, cannot follow such an import, so it is only for Node before 20.16.
+  const builtIn = (name: string) => process.getBuiltinModule?.(name) ?? import(/* @vite-ignore */ name);
   const pem = ca ?? (await (await builtIn("node:fs/promises")).readFile(file!, "utf8"));
   if (Bun) return (url, init) => fetch(url, { ...init, tls: { ca: pem }, ...direct(url) } as RequestInit);
   if (Deno) {
