@@ -191,6 +191,8 @@ console.log(JSON.stringify(await (await POST()).json()));
     expect(await made.json()).toMatchObject({ user_id: "user-42", output: "Hello!" });
     const other = await createAgent(server, "test/echo");
     const refused = await send({ agent_id: other, input: "Hello!" });
-    expect(await refused.json()).toMatchObject({ error: { param: "agent_id", message: "agent_id: There is no such agent." } });
+    expect(await refused.json()).toMatchObject({
+      error: { param: "agent_id", message: "agent_id: There is no such agent." },
+    });
   });
 });
