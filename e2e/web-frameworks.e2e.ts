@@ -164,7 +164,7 @@ const stream = await transport.sendMessages({ chatId: "one", trigger: "submit-me
 let answer;
 for await (const message of readUIMessageStream({ stream })) answer = message;
 const later = await GET(new Request("http://page"), { params: Promise.resolve({ id: "one" }) });
-console.log(JSON.stringify({ id: answer.id, text: answer.parts.find(({ type }) => type === "text").text, later: later.status }));
+process.stdout.write(JSON.stringify({ id: answer.id, text: answer.parts.find(({ type }) => type === "text").text, later: later.status }));
 `,
     );
     const { id, text, later } = JSON.parse(said);
@@ -180,7 +180,7 @@ console.log(JSON.stringify({ id: answer.id, text: answer.parts.find(({ type }) =
       "token",
       `
 import { POST } from "./app/api/token/route.ts";
-console.log(JSON.stringify(await (await POST()).json()));
+process.stdout.write(JSON.stringify(await (await POST()).json()));
 `,
     );
     const { token, expires_at } = JSON.parse(said);
