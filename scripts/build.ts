@@ -1,4 +1,14 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
@@ -189,6 +199,17 @@ function pdfFolder(): string {
   writeFileSync(making, compressCharacterMaps(19));
   renameSync(making, join(folder, "character-maps.zst"));
   return folder;
+}
+
+const sharedFolders = ["dashboard", "docs", "python", "data-python", "embedding", "sentence-model", "ocr", "pdf"];
+
+/** Returns the assets of a megabyte or more, which the executables of several platforms contain; after `compile`. */
+export function largeAssets(): Uint8Array[] {
+  const inFolders = sharedFolders
+    .filter((folder) => existsSync(inProject("dist", folder)))
+    .flatMap((folder) => [...new Bun.Glob("**/*").scanSync({ cwd: inProject("dist", folder), absolute: true })]);
+  const large = [...inFolders, pdfiumFile()].filter((path) => statSync(path).size >= 1024 ** 2);
+  return large.sort().map((path) => readFileSync(path));
 }
 
 function folderOf(place: string, files: readonly string[]): string {

@@ -2,18 +2,18 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { zipSync } from "fflate";
 import { build } from "../server/lib/build-info.ts";
 import { platformOf } from "../server/lib/platform.ts";
-import { buildContents, commit, compile } from "./build.ts";
-import { licensesText, type Notices, readNotices } from "./docs/licenses.ts";
-import { tarOf } from "./gzipped-tar.ts";
+import { buildContents, commit, compile, largeAssets } from "./build.ts";
+import { licensesText, readNotices } from "./docs/licenses.ts";
+import { type TarEntry, tarOf } from "./gzipped-tar.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
 import { operateFilesOf } from "./release/operate-files.ts";
 import { readmeOf } from "./release/readme.ts";
 import { sbomOf } from "./release/sbom.ts";
 import { isOwn, type Target, targets } from "./release/targets.ts";
-import { compressXz } from "./release/xz.ts";
+import { createXz } from "./release/xz.ts";
+import { zipOf } from "./release/zip.ts";
 import { inProject, root } from "./root.ts";
 
 // Creates dist/release: an archive for each platform, and their checksums. `--only NAME` creates one of them, `--lean`
@@ -30,11 +30,14 @@ const date = dateOfCommit();
 const folder = inProject("dist/release");
 if (values.only === undefined) rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
+const started = performance.now();
 await buildContents();
 const notices = await readNotices();
+const xz = createXz();
+let shared: Uint8Array[] | undefined;
 const leftOut: string[] = [];
-// Compression takes minutes of one core, and 700 MB of memory.
-const compressing: Promise<void>[] = [];
+// Each holds its executable in memory, several times.
+const packing: Promise<void>[] = [];
 for (const target of wanted) {
   const isLeftOut = (error: unknown): void => {
     leftOut.push(`${target.name}: ${error instanceof Error ? error.message : error}`);
@@ -42,14 +45,16 @@ for (const target of wanted) {
   };
   try {
     const executable = await executableOf(target);
-    if (compressing.length >= availableParallelism()) await compressing.shift();
-    compressing.push(writeArchive(target, executable, notices).catch(isLeftOut));
+    shared ??= largeAssets();
+    if (packing.length > availableParallelism()) await packing.shift();
+    packing.push(pack(target, executable, shared).catch(isLeftOut));
   } catch (error) {
     isLeftOut(error);
   }
 }
-await Promise.all(compressing);
+await Promise.all(packing);
 writeSums();
+console.log(`Made in ${minutes()}.`);
 if (values.twice) await buildAgain();
 if (leftOut.length > 0) process.exit(1);
 
@@ -69,47 +74,41 @@ async function executableOf(target: Target): Promise<string> {
   });
 }
 
-async function writeArchive(target: Target, executable: string, carried: Notices): Promise<void> {
+/** Writes the archive for a platform, and deletes its executable. */
+async function pack(target: Target, executable: string, parts: readonly Uint8Array[]): Promise<void> {
   const name = `runnel-${build.version}-${target.name}${lean ? "-lean" : ""}`;
   const program = readFileSync(executable);
   const sha256 = new Bun.CryptoHasher("sha256").update(program).digest("hex");
   const sbom = sbomOf(
     { ...build, commit: commit(), date, target: target.name, sha256, lean },
-    carried,
+    notices,
     lockOfProject(),
   );
-  const files: [path: string, content: Uint8Array, mode?: number][] = [
+  const files: TarEntry[] = [
     [executable.endsWith(".exe") ? "runnel.exe" : "runnel", program, 0o755],
     ["LICENSE", readFileSync(inProject("server/LICENSE"))],
-    ["NOTICES.txt", Buffer.from(licensesText(carried))],
+    ["NOTICES.txt", Buffer.from(licensesText(notices))],
     ["README.md", Buffer.from(readmeOf(target, build.version, lean))],
     ["sbom.cdx.json", Buffer.from(`${JSON.stringify(sbom, null, 1)}\n`)],
-    ...operateFilesOf(target).map((file): [string, Uint8Array] => [
-      file,
-      readFileSync(inProject("server/docs/files", file)),
-    ]),
+    ...operateFilesOf(target).map((file): TarEntry => [file, readFileSync(inProject("server/docs/files", file))]),
   ];
-  const bytes = await archiveOf(
-    target,
-    files.map(([path, content, mode]) => [`${name}/${path}`, content, mode]),
+  const inFolder = files.map(([path, ...rest]): TarEntry => [`${name}/${path}`, ...rest]);
+  // The executable is a part too, because other packages have it with other files around it.
+  const compressed = (tar: Buffer) => xz(tar, [program, ...parts]);
+  write(
+    `${name}.${target.archive}`,
+    target.archive === "zip" ? await zipOf(inFolder) : await compressed(tarOf(inFolder)),
   );
-  writeFileSync(join(folder, `${name}.${target.archive}`), bytes);
   rmSync(join(executable, ".."), { recursive: true });
-  console.log(`${name}.${target.archive}: ${megabytes(bytes)} MB, its executable ${megabytes(program)} MB`);
 }
 
-function megabytes({ length }: Uint8Array): string {
-  return (length / 1e6).toFixed(1);
+function write(name: string, bytes: Uint8Array): void {
+  writeFileSync(join(folder, name), bytes);
+  console.log(`${name}: ${(bytes.length / 1e6).toFixed(1)} MB, after ${minutes()}`);
 }
 
-async function archiveOf(
-  { archive }: Target,
-  files: [path: string, content: Uint8Array, mode?: number][],
-): Promise<Uint8Array> {
-  if (archive === "tar.xz") return await compressXz(tarOf(files));
-  const entries = files.map(([path, content]): [string, Uint8Array] => [path, content]);
-  // A zip's times are local ones.
-  return zipSync(Object.fromEntries(entries), { level: 9, mtime: new Date(2000, 0, 1) });
+function minutes(): string {
+  return `${((performance.now() - started) / 60_000).toFixed(1)} minutes`;
 }
 
 /** Writes the file that `sha256sum -c SHA256SUMS` checks. */
