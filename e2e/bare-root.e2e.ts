@@ -76,7 +76,10 @@ test("it is not installed into a missing root folder", async () => {
 });
 
 test.skipIf(!canLayOver)("it installs itself without systemd, for example while an image is built", async () => {
-  const { code, stdout, stderr } = await runOverSystem([executable, "install"]);
+  const { code, stdout, stderr } = await runOverSystem(
+    '"$1" install; cat /etc/systemd/system/runnel.service; id -u runnel',
+    [executable],
+  );
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toStartWith("Installed /usr/local/bin/runnel and /etc/systemd/system/runnel.service.");
   expect(stdout).toContain("ExecStart=/usr/local/bin/runnel serve");

@@ -1,34 +1,50 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { executable, runProgram } from "./harness.ts";
+import { executable } from "./harness.ts";
 
 /** True if this process may create root file systems: only root can. */
 export const canEnterRoots =
   process.getuid?.() === 0 && ["unshare", "chroot", "setpriv", "ldd"].every((name) => Bun.which(name));
 
-/** True if overlays can be mounted over /etc and /usr. */
+/** True if overlays can be mounted over /etc, /usr and /var. */
 export const canLayOver =
   canEnterRoots &&
   /\boverlay$/m.test(readFileSync("/proc/filesystems", "utf8")) &&
   Bun.which("systemd-sysusers") !== null;
 
-/** Runs a command as root on a system without a running systemd; its changes of the system are private. */
-export async function runOverSystem(command: readonly string[]) {
-  const script = `set -e
+/**
+ * Starts a shell script as root on a system without a running systemd; its changes of the system are private, and are
+ * gone when it ends.
+ */
+export function startOverSystem(script: string, args: readonly string[]) {
+  const laid = `set -e
 mount --make-rprivate /
 mount -t tmpfs changes /mnt
-for folder in etc usr; do
+for folder in etc usr var; do
   mkdir -p /mnt/$folder/upper /mnt/$folder/work
   mount -t overlay overlay -o lowerdir=/$folder,upperdir=/mnt/$folder/upper,workdir=/mnt/$folder/work /$folder
 done
 mount -t tmpfs run /run
-"$@"
-cat /etc/systemd/system/runnel.service
-id -u runnel`;
-  return await runProgram(["unshare", "--mount", "sh", "-c", script, "sh", ...command], "/", {
-    PATH: process.env.PATH!,
+${script}`;
+  return Bun.spawn(["unshare", "--mount", "sh", "-c", laid, "sh", ...args], {
+    env: { PATH: process.env.PATH! },
+    cwd: "/",
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
   });
+}
+
+/** Runs a shell script as `startOverSystem` does, and waits for its exit. */
+export async function runOverSystem(script: string, args: readonly string[]) {
+  const child = startOverSystem(script, args);
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, stdout, stderr };
 }
 
 interface Root {

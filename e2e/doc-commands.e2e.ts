@@ -9,6 +9,7 @@ import { executable, type Runnel, runProgram, startRunnel } from "./harness.ts";
 
 const untyped: [RegExp, string][] = [
   [/^(useradd|systemctl|journalctl|install|mv) /m, "changes the machine; e2e/operate.e2e.ts reads the unit"],
+  [/^apt install /m, "changes the machine; e2e/debian.e2e.ts installs the package into a root of its own"],
   [/^\.\/runnel install/m, "changes the machine; e2e/bare-root.e2e.ts installs into a root of its own"],
   [/^docker /m, "needs Docker; scripts/docs/operate-files.test.ts reads what it is given"],
   [/^kubectl /m, "needs Kubernetes; scripts/docs/operate-files.test.ts reads the manifests"],

@@ -7,6 +7,7 @@ import { platformOf } from "../server/lib/platform.ts";
 import { buildContents, commit, compile, largeAssets } from "./build.ts";
 import { licensesText, readNotices } from "./docs/licenses.ts";
 import { type TarEntry, tarOf } from "./gzipped-tar.ts";
+import { debianArchitecture, debianData, debianFiles, debianPackage, debianVersion } from "./release/debian.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
 import { operateFilesOf } from "./release/operate-files.ts";
 import { readmeOf } from "./release/readme.ts";
@@ -16,8 +17,9 @@ import { createXz } from "./release/xz.ts";
 import { zipOf } from "./release/zip.ts";
 import { inProject, root } from "./root.ts";
 
-// Creates dist/release: an archive for each platform, and their checksums. `--only NAME` creates one of them, `--lean`
-// builds without Python and embedding models, and `--twice` builds this machine's executable again and compares.
+// Creates dist/release: archives and packages for each platform, and their checksums. `--only NAME` does so for one of
+// them, `--lean` makes archives without Python and embedding models, and `--twice` builds this machine's executable again
+// and compares.
 
 const { values } = parseArgs({
   options: { only: { type: "string" }, lean: { type: "boolean" }, twice: { type: "boolean" } },
@@ -74,7 +76,7 @@ async function executableOf(target: Target): Promise<string> {
   });
 }
 
-/** Writes the archive for a platform, and deletes its executable. */
+/** Writes the archive and the packages for a platform, and deletes its executable. */
 async function pack(target: Target, executable: string, parts: readonly Uint8Array[]): Promise<void> {
   const name = `runnel-${build.version}-${target.name}${lean ? "-lean" : ""}`;
   const program = readFileSync(executable);
@@ -84,12 +86,15 @@ async function pack(target: Target, executable: string, parts: readonly Uint8Arr
     notices,
     lockOfProject(),
   );
+  const documents: TarEntry[] = [
+    ["NOTICES.txt", Buffer.from(licensesText(notices))],
+    ["sbom.cdx.json", Buffer.from(`${JSON.stringify(sbom, null, 1)}\n`)],
+  ];
   const files: TarEntry[] = [
     [executable.endsWith(".exe") ? "runnel.exe" : "runnel", program, 0o755],
     ["LICENSE", readFileSync(inProject("server/LICENSE"))],
-    ["NOTICES.txt", Buffer.from(licensesText(notices))],
     ["README.md", Buffer.from(readmeOf(target, build.version, lean))],
-    ["sbom.cdx.json", Buffer.from(`${JSON.stringify(sbom, null, 1)}\n`)],
+    ...documents,
     ...operateFilesOf(target).map((file): TarEntry => [file, readFileSync(inProject("server/docs/files", file))]),
   ];
   const inFolder = files.map(([path, ...rest]): TarEntry => [`${name}/${path}`, ...rest]);
@@ -99,6 +104,13 @@ async function pack(target: Target, executable: string, parts: readonly Uint8Arr
     `${name}.${target.archive}`,
     target.archive === "zip" ? await zipOf(inFolder) : await compressed(tarOf(inFolder)),
   );
+  const architecture = debianArchitecture(target);
+  if (architecture && !lean) {
+    const inPackage = debianFiles(program, documents);
+    const data = ["data.tar.xz", await compressed(debianData(inPackage))] as const;
+    const made = debianPackage({ version: build.version, architecture, files: inPackage, data });
+    write(`runnel_${debianVersion(build.version)}_${architecture}.deb`, made);
+  }
   rmSync(join(executable, ".."), { recursive: true });
 }
 
@@ -113,7 +125,7 @@ function minutes(): string {
 
 /** Writes the file that `sha256sum -c SHA256SUMS` checks. */
 function writeSums(): void {
-  const names = [...new Bun.Glob("runnel-*.{tar.xz,zip}").scanSync(folder)].sort();
+  const names = [...new Bun.Glob("runnel[-_]*.{tar.xz,zip,deb}").scanSync(folder)].sort();
   const lines = names.map((name) => {
     const sum = new Bun.CryptoHasher("sha256").update(readFileSync(join(folder, name))).digest("hex");
     return `${sum}  ${name}\n`;

@@ -28,7 +28,8 @@ export const installCommand = (): Command =>
     )
     .action(install);
 
-const users = 'u runnel - "runnel" /var/lib/runnel\n';
+/** The service's user, in the format of sysusers.d(5). */
+export const sysusers = 'u runnel - "runnel" /var/lib/runnel\n';
 
 function install({ root, json }: { root: string; json?: boolean }): void {
   if (!platform.systemd || !isCompiled)
@@ -42,7 +43,7 @@ function install({ root, json }: { root: string; json?: boolean }): void {
     // By rename, because the installed executable may be running.
     place(program, (path) => copyFileSync(process.execPath, path), 0o755);
     place(unit, (path) => writeFileSync(path, readFileSync(join(docsDir(), "files/runnel.service"))), 0o644);
-    place(at("usr/lib/sysusers.d/runnel.conf"), (path) => writeFileSync(path, users), 0o644);
+    place(at("usr/lib/sysusers.d/runnel.conf"), (path) => writeFileSync(path, sysusers), 0o644);
     if (!existsSync(settings)) place(settings, (path) => writeFileSync(path, settingsText), 0o600);
   } catch (error) {
     throw new CliError(`It cannot be installed: ${error instanceof Error ? error.message : error}. Are you root?`);
