@@ -9,6 +9,7 @@ import { licensesText, readNotices } from "./docs/licenses.ts";
 import { type TarEntry, tarOf } from "./gzipped-tar.ts";
 import { debianArchitecture, debianData, debianFiles, debianPackage, debianVersion } from "./release/debian.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
+import { npmLauncher, npmName, npmNameOf, npmPlatform } from "./release/npm.ts";
 import { operateFilesOf } from "./release/operate-files.ts";
 import { readmeOf } from "./release/readme.ts";
 import { sbomOf } from "./release/sbom.ts";
@@ -55,6 +56,7 @@ for (const target of wanted) {
   }
 }
 await Promise.all(packing);
+if (!lean) write(`${npmName}-${build.version}.tgz`, npmLauncher(build.version));
 writeSums();
 console.log(`Made in ${minutes()}.`);
 if (values.twice) await buildAgain();
@@ -111,6 +113,13 @@ async function pack(target: Target, executable: string, parts: readonly Uint8Arr
     const made = debianPackage({ version: build.version, architecture, files: inPackage, data });
     write(`runnel_${debianVersion(build.version)}_${architecture}.deb`, made);
   }
+  if (!lean) {
+    const licence: TarEntry = ["LICENSE", readFileSync(inProject("server/LICENSE"))];
+    write(
+      `${npmNameOf(target)}-${build.version}.tgz`,
+      await npmPlatform(target, build.version, program, [licence, ...documents]),
+    );
+  }
   rmSync(join(executable, ".."), { recursive: true });
 }
 
@@ -125,7 +134,7 @@ function minutes(): string {
 
 /** Writes the file that `sha256sum -c SHA256SUMS` checks. */
 function writeSums(): void {
-  const names = [...new Bun.Glob("runnel[-_]*.{tar.xz,zip,deb}").scanSync(folder)].sort();
+  const names = [...new Bun.Glob("runnel[-_]*.{tar.xz,zip,deb,tgz}").scanSync(folder)].sort();
   const lines = names.map((name) => {
     const sum = new Bun.CryptoHasher("sha256").update(readFileSync(join(folder, name))).digest("hex");
     return `${sum}  ${name}\n`;

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { gzippedTar, type TarEntry, tarOf } from "../gzipped-tar.ts";
+import { inProject } from "../root.ts";
+import { type Target, targets } from "./targets.ts";
+
+/** The npm package with the launcher: `runnel` is unrelated software there. */
+export const npmName = "runnel-server";
+
+/** Returns the name of the npm package with the executable for a platform. */
+export const npmNameOf = ({ name }: Pick<Target, "name">): string => `${npmName}-${name}`;
+
+const about = (version: string) => ({
+  version,
+  description: "A self-hosted agent runtime in one executable.",
+  license: "Apache-2.0",
+});
+
+const manifest = (content: object): TarEntry => [
+  "package/package.json",
+  Buffer.from(`${JSON.stringify(content, null, 2)}\n`),
+];
+
+/** Returns the package that depends on one for each platform, of which package managers install those that fit. */
+export function npmLauncher(version: string): Uint8Array {
+  const platforms = Object.fromEntries(targets.map((target) => [npmNameOf(target), version]));
+  return gzippedTar([
+    manifest({
+      name: npmName,
+      ...about(version),
+      bin: { runnel: "bin/runnel.cjs" },
+      engines: { node: ">=20" },
+      optionalDependencies: platforms,
+    }),
+    ["package/LICENSE", readFileSync(inProject("server/LICENSE"))],
+    ["package/README.md", Buffer.from(readme)],
+    ["package/bin/runnel.cjs", readFileSync(inProject("scripts/release/npm-launcher.cjs")), 0o755],
+  ]);
+}
+
+/**
+ * Returns the package with the executable for a platform, beside the `documents`. A lower `level` of gzip is faster.
+ */
+export async function npmPlatform(
+  target: Pick<Target, "name">,
+  version: string,
+  program: Uint8Array,
+  documents: readonly TarEntry[],
+  level = 6,
+): Promise<Uint8Array> {
+  const [system, cpu, musl] = target.name.split("-");
+  const files: TarEntry[] = [
+    manifest({
+      name: npmNameOf(target),
+      ...about(version),
+      os: [{ macos: "darwin", windows: "win32" }[system!] ?? system],
+      cpu: [cpu],
+      ...(system === "linux" && { libc: [musl ?? "glibc"] }),
+      preferUnplugged: true, // A file inside an archive cannot be run.
+    }),
+    ...documents.map(([path, content]): TarEntry => [`package/${path}`, content]),
+    [`package/bin/runnel${system === "windows" ? ".exe" : ""}`, program, 0o755],
+  ];
+  return await promisify(gzip)(tarOf(files), { level });
+}
+
+const readme = `# runnel
+
+A self-hosted agent runtime in one executable.
+
+\`\`\`sh
+npx ${npmName} serve
+\`\`\`
+
+It listens on https://127.0.0.1:8443, keeps its data in \`runnel-data\`, and prints a link that makes your account. The
+documentation is at https://127.0.0.1:8443/docs, without a key and offline.
+
+The executable is in a package of its own for each platform, such as \`${npmName}-linux-x64\`.
+`;
