@@ -8,11 +8,13 @@ import { buildContents, commit, compile, largeAssets } from "./build.ts";
 import { licensesText, readNotices } from "./docs/licenses.ts";
 import { type TarEntry, tarOf } from "./gzipped-tar.ts";
 import { debianArchitecture, debianData, debianFiles, debianPackage, debianVersion } from "./release/debian.ts";
+import { requireFormat } from "./release/executable-format.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
 import { npmLauncher, npmName, npmNameOf, npmPlatform } from "./release/npm.ts";
 import { operateFilesOf } from "./release/operate-files.ts";
 import { readmeOf } from "./release/readme.ts";
 import { sbomOf } from "./release/sbom.ts";
+import { startArchive } from "./release/start-archive.ts";
 import { isOwn, type Target, targets } from "./release/targets.ts";
 import { createXz } from "./release/xz.ts";
 import { zipOf } from "./release/zip.ts";
@@ -39,6 +41,8 @@ const notices = await readNotices();
 const xz = createXz();
 let shared: Uint8Array[] | undefined;
 const leftOut: string[] = [];
+/** A line for each archive. */
+const starts: string[] = [];
 // Each holds its executable in memory, several times.
 const packing: Promise<void>[] = [];
 for (const target of wanted) {
@@ -58,7 +62,7 @@ for (const target of wanted) {
 await Promise.all(packing);
 if (!lean) write(`${npmName}-${build.version}.tgz`, npmLauncher(build.version));
 writeSums();
-console.log(`Made in ${minutes()}.`);
+console.log(`${starts.sort().join("\n")}\nMade in ${minutes()}.`);
 if (values.twice) await buildAgain();
 if (leftOut.length > 0) process.exit(1);
 
@@ -78,10 +82,11 @@ async function executableOf(target: Target): Promise<string> {
   });
 }
 
-/** Writes the archive and the packages for a platform, and deletes its executable. */
+/** Writes the archive and the packages for a platform, starts what the archive has, and deletes the executable. */
 async function pack(target: Target, executable: string, parts: readonly Uint8Array[]): Promise<void> {
   const name = `runnel-${build.version}-${target.name}${lean ? "-lean" : ""}`;
   const program = readFileSync(executable);
+  requireFormat(target, program);
   const sha256 = new Bun.CryptoHasher("sha256").update(program).digest("hex");
   const sbom = sbomOf(
     { ...build, commit: commit(), date, target: target.name, sha256, lean },
@@ -106,6 +111,7 @@ async function pack(target: Target, executable: string, parts: readonly Uint8Arr
     `${name}.${target.archive}`,
     target.archive === "zip" ? await zipOf(inFolder) : await compressed(tarOf(inFolder)),
   );
+  starts.push(await startArchive(target, join(folder, `${name}.${target.archive}`)));
   const architecture = debianArchitecture(target);
   if (architecture && !lean) {
     const inPackage = debianFiles(program, documents);

@@ -55,13 +55,13 @@ const pages = [
 ];
 
 function needs(name: string): string {
-  if (name.endsWith("-musl"))
-    return "\nIt needs musl, libstdc++ and libgcc: `apk add libstdc++`. It was built, but not run, before this release.\n";
-  if (name === "linux-x64")
-    return "\nIt needs glibc and a kernel from 5.13 on for the full jail of code. It was tested before this release.\n";
-  if (name === "linux-arm64")
-    return "\nIt needs glibc and a kernel from 5.13 on for the full jail of code. It was started under an emulator before this release.\n";
-  if (name.startsWith("macos"))
+  const [system, cpu, musl] = name.split("-");
+  if (system !== "linux")
     return "\nIt was built, but not run, before this release. Code tools run without the full jail, and Python not at all.\n";
-  return "\nIt was built, but not run, before this release. Code tools run without the full jail, and Python not at all.\n";
+  const libraries = musl ? "musl, libstdc++ and libgcc (`apk add libstdc++`)" : "glibc";
+  const tried = musl ? triedMusl[cpu!] : triedGlibc[cpu!];
+  return `\nIt needs ${libraries}, and a kernel from 5.13 on for the full jail of code. It was ${tried} before this release.\n`;
 }
+
+const triedGlibc: Record<string, string> = { x64: "tested", arm64: "started under an emulator" };
+const triedMusl: Record<string, string> = { x64: "started", arm64: "built, but not run," };
