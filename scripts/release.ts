@@ -9,6 +9,8 @@ import { licensesText, readNotices } from "./docs/licenses.ts";
 import { type TarEntry, tarOf } from "./gzipped-tar.ts";
 import { debianArchitecture, debianData, debianFiles, debianPackage, debianVersion } from "./release/debian.ts";
 import { requireFormat } from "./release/executable-format.ts";
+import { imageOf } from "./release/image.ts";
+import { librariesOf } from "./release/libraries.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
 import { npmLauncher, npmName, npmNameOf, npmPlatform } from "./release/npm.ts";
 import { operateFilesOf } from "./release/operate-files.ts";
@@ -119,8 +121,14 @@ async function pack(target: Target, executable: string, parts: readonly Uint8Arr
     const made = debianPackage({ version: build.version, architecture, files: inPackage, data });
     write(`runnel_${debianVersion(build.version)}_${architecture}.deb`, made);
   }
+  const licence: TarEntry = ["LICENSE", readFileSync(inProject("server/LICENSE"))];
+  if (isOwn(target) && process.platform === "linux" && !lean) {
+    const { libraries, documents: licences } = librariesOf(executable);
+    const content = { program, libraries, documents: [licence, ...documents, ...licences] };
+    const image = imageOf({ version: build.version, created: date, ...content });
+    write(`${name}-image.tar.xz`, await compressed(image));
+  }
   if (!lean) {
-    const licence: TarEntry = ["LICENSE", readFileSync(inProject("server/LICENSE"))];
     write(
       `${npmNameOf(target)}-${build.version}.tgz`,
       await npmPlatform(target, build.version, program, [licence, ...documents]),
