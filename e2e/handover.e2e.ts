@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { linkSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { migrations } from "../migrations/index.ts";
 import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
 import { createScripted } from "./fixtures.ts";
 import { executable, type Runnel, startRunnel } from "./harness.ts";
@@ -72,3 +74,23 @@ test("a server whose successor does not start keeps serving, and the restart com
     rmSync(folder, { recursive: true });
   }
 });
+
+test("a server keeps serving if its successor is older than the database, and the restart command says so", async () => {
+  await using server = await startRunnel();
+  const database = join(server.dataDir, "runnel.db");
+  setVersion(database, migrations.length + 1);
+  const { code, stderr } = await server.command("restart");
+  expect([code, stderr]).toEqual([1, expect.stringContaining("It ended with 78.")]);
+  expect(server.log()).toContain(`version ${migrations.length + 1}`);
+  expect((await server.get("/v1/me")).status).toBe(200);
+  setVersion(database, migrations.length);
+  await server.replace();
+  expect((await server.get("/v1/me")).status).toBe(200);
+});
+
+function setVersion(path: string, version: number): void {
+  const db = new Database(path);
+  db.run("PRAGMA busy_timeout = 60000");
+  db.run(`PRAGMA user_version = ${version}`);
+  db.close();
+}

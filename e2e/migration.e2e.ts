@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../migrations/index.ts";
@@ -100,6 +100,44 @@ test.each([1, 17, last - 1])(
     expect((await older.get("/v1/runs")).body.data).toHaveLength(5);
   },
 );
+
+test("P2: an older executable refuses a newer database with 78, and goes on with the copy from before the upgrade", async () => {
+  const dataDir = join(template.folder, "rolled-back");
+  cpSync(template.dataDir, dataDir, { recursive: true });
+  const path = join(dataDir, "runnel.db");
+  const copy = `${path}.before-${String(last + 1).padStart(4, "0")}`;
+  await using older = await startRunnel({ dataDir, keys: template.keys });
+  expect(await older.stop()).toBe(0);
+  // What a newer executable leaves: its copy, and a database with one more migration and a run from after the upgrade.
+  cpSync(path, copy);
+  await older.restart();
+  const after = await runToEnd(older, await createScripted(older, [{ text: "Done." }]));
+  expect(await older.stop()).toBe(0);
+  const db = new Database(path);
+  db.run("CREATE TABLE of_the_newer (id INTEGER PRIMARY KEY)");
+  db.run(`PRAGMA user_version = ${last + 1}`);
+  db.close();
+
+  for (const command of [
+    ["serve", "--port", "0"],
+    ["keys", "list"],
+  ]) {
+    const { code, stderr, stdout } = await older.command(...command);
+    expect({ command, code, said: stderr + stdout }).toEqual({
+      command,
+      code: 78,
+      said: expect.stringContaining(`version ${last + 1}`),
+    });
+  }
+  expect(versionOf(path)).toBe(last + 1);
+
+  expect(await older.command("restore", copy, "--force")).toMatchObject({ code: 0 });
+  const [kept] = readdirSync(dataDir).filter((name) => /^runnel\.db\.replaced-[\dTZ-]+$/.test(name));
+  expect([versionOf(path), versionOf(join(dataDir, kept!))]).toEqual([last, last + 1]);
+  await older.restart();
+  await expectToFinish(older, waiting);
+  expect((await older.get(`/v1/runs/${after.id}`)).status).toBe(404);
+});
 
 describe.if(startPostgres.orSkipped("an upgrade of a cluster"))("the node of a cluster", () => {
   test("keeps its cell while the backup before the migrations takes long, and another process resumes after a kill -9", async () => {
