@@ -35,6 +35,7 @@ setpriv --reuid runnel --regid runnel --clear-groups runnel config check $RUNNEL
 test "$(stat -c '%U:%G %a' $RUNNEL_CONFIG)" = 'runnel:runnel 600'
 test "$(stat -c '%U:%G %a' /var/lib/runnel)" = 'runnel:runnel 700'
 test ! -e /etc/systemd/system/multi-user.target.wants/runnel.service
+systemd-analyze verify --man=no /usr/lib/systemd/system/runnel.service >&2
 setpriv --reuid runnel --regid runnel --clear-groups runnel serve --port 0 --json &
 server=$!
 read -r line

@@ -62,6 +62,8 @@ const seconds: Record<string, number> = {
   failpoints: 55,
   connect: 55,
   "client-hostile": 40,
+  npm: 40,
+  debian: 40,
   "durable-streams": 35,
 };
 

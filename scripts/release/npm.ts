@@ -34,7 +34,7 @@ export function npmLauncher(version: string): Uint8Array {
       optionalDependencies: platforms,
     }),
     ["package/LICENSE", readFileSync(inProject("server/LICENSE"))],
-    ["package/README.md", Buffer.from(readme)],
+    ["package/README.md", Buffer.from(readmeOf(version))],
     ["package/bin/runnel.cjs", readFileSync(inProject("scripts/release/npm-launcher.cjs")), 0o755],
   ]);
 }
@@ -65,16 +65,16 @@ export async function npmPlatform(
   return await promisify(gzip)(tarOf(files), { level });
 }
 
-const readme = `# runnel
+const readmeOf = (version: string): string => `# runnel
 
-A self-hosted agent runtime in one executable.
+A self-hosted agent runtime in one executable. The executable for each platform is in a package of its own. The packages
+are files of a release, and not on npm's registry yet: install this one with the one for your platform.
 
 \`\`\`sh
-npx ${npmName} serve
+npm install ./${npmName}-${version}.tgz ./${npmName}-linux-x64-${version}.tgz
+npx runnel serve
 \`\`\`
 
 It listens on https://127.0.0.1:8443, keeps its data in \`runnel-data\`, and prints a link that makes your account. The
 documentation is at https://127.0.0.1:8443/docs, without a key and offline.
-
-The executable is in a package of its own for each platform, such as \`${npmName}-linux-x64\`.
 `;
