@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "../server/lib/build-info.ts";
 import { platformOf } from "../server/lib/platform.ts";
@@ -12,6 +12,7 @@ import { requireFormat } from "./release/executable-format.ts";
 import { imageOf } from "./release/image.ts";
 import { librariesOf } from "./release/libraries.ts";
 import { lockOfProject, unpackedPackage } from "./release/locked-package.ts";
+import { muslLibrary } from "./release/musl-library.ts";
 import { npmLauncher, npmName, npmNameOf, npmPlatform } from "./release/npm.ts";
 import { operateFilesOf } from "./release/operate-files.ts";
 import { readmeOf } from "./release/readme.ts";
@@ -75,13 +76,21 @@ async function executableOf(target: Target): Promise<string> {
   mkdirSync(join(outfile, ".."), { recursive: true });
   const [runtime, vec] = await Promise.all([unpackedPackage(target.runtime), unpackedPackage(target.vec)]);
   const platform = windows ? "win32" : target.name.startsWith("macos") ? "darwin" : "linux";
+  const library = join(vec, platformOf(platform, "").vec.file);
   return await compile({
     outfile,
     lean,
     date,
     ...(!isOwn(target) && { target: target.bun, runtime: join(runtime, "bin", windows ? "bun.exe" : "bun") }),
-    vec: join(vec, platformOf(platform, "").vec.file),
+    vec: target.name.endsWith("-musl") ? withMusl(library, join(outfile, "..")) : library,
   });
+}
+
+/** Writes the library as musl can load it into a folder, and returns its path. */
+function withMusl(library: string, place: string): string {
+  const path = join(place, basename(library));
+  writeFileSync(path, muslLibrary(readFileSync(library)));
+  return path;
 }
 
 /** Writes the archive and the packages for a platform, starts what the archive has, and deletes the executable. */

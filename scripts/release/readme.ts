@@ -58,9 +58,11 @@ function needs(name: string): string {
   const [system, cpu, musl] = name.split("-");
   if (system !== "linux")
     return "\nIt was built, but not run, before this release. Code tools run without the full jail, and Python not at all.\n";
-  const libraries = musl ? "musl, libstdc++ and libgcc (`apk add libstdc++`)" : "glibc";
+  const libraries = musl
+    ? "It needs musl, libstdc++ and libgcc: `apk add libstdc++`."
+    : "It needs glibc and a kernel from 5.13 on for the full jail of code.";
   const tried = musl ? triedMusl[cpu!] : triedGlibc[cpu!];
-  return `\nIt needs ${libraries}, and a kernel from 5.13 on for the full jail of code. It was ${tried} before this release.\n`;
+  return `\n${libraries} It was ${tried} before this release.\n`;
 }
 
 const triedGlibc: Record<string, string> = { x64: "tested", arm64: "started under an emulator" };

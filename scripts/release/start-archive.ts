@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { installPython } from "../python-tool.ts";
 import { smoke } from "../smoke.ts";
-import { toolFolder } from "../tool-folder.ts";
+import { succeeds, toolFolder } from "../tool-folder.ts";
 import { librariesOf } from "./libraries.ts";
 import { isOwn, type Target } from "./targets.ts";
 
@@ -51,28 +51,31 @@ async function rootFor(target: Target, program: string): Promise<Root | { missin
 }
 
 const muslLoader = `/lib/ld-musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`;
-// Its wheels for musl bring the libraries of C++, which Debian does not build for musl.
-const wheel = { name: "greenlet", version: "3.2.4" };
+// Its wheels for musl bring the libraries of C++, which Debian does not build for musl. Newer ones need musl 1.2.4 (RELR).
+const wheel = { name: "greenlet", version: "3.1.1" };
+// The library is from a GCC that does not have these yet. Both end the process.
+const missingInWheel = ["_ZSt28__throw_bad_array_new_lengthv", "_ZSt21__glibcxx_assert_failPKciS0_S0_"];
 
 async function muslRoot(): Promise<Root | { missing: string }> {
   if (!existsSync(muslLoader)) return { missing: "it needs the package musl" };
+  const cc = Bun.which("cc");
+  if (cc === null) return { missing: "it needs a compiler for C" };
   const cpu = process.arch === "x64" ? "x86_64" : "aarch64";
-  const folder = await toolFolder(`musl-libraries-${wheel.version}`, (place) =>
-    installPython(place, [
-      `--python-platform=${cpu}-unknown-linux-musl`,
-      "--no-deps",
-      "--target",
-      place,
-      `${wheel.name}==${wheel.version}`,
-    ]),
-  );
-  if (folder === null) return { missing: "it needs PyPI, for the libraries of C++" };
-  // Wheels have them under names of their own, by which they also find one another.
-  const libraries = readdirSync(join(folder, `${wheel.name}.libs`)).flatMap((file): Root["files"] => {
-    const usual = file.startsWith("libgcc_s-") ? "libgcc_s.so.1" : "libstdc++.so.6";
-    return [usual, file].map((name) => [`/usr/lib/${name}`, join(folder, `${wheel.name}.libs`, file)]);
+  const folder = await toolFolder(`musl-libraries-${wheel.version}`, async (place) => {
+    const flags = [`--python-platform=${cpu}-unknown-linux-musl`, "--no-deps", "--target", place];
+    if (!(await installPython(place, [...flags, `${wheel.name}==${wheel.version}`]))) return false;
+    const source = join(place, "missing.c");
+    writeFileSync(source, missingInWheel.map((name) => `void ${name}(void) { __builtin_trap(); }\n`).join(""));
+    const [library] = new Bun.Glob(`${wheel.name}.libs/libstdc++*`).scanSync({ cwd: place, absolute: true });
+    const link = ["-shared", "-nostdlib", "-fPIC", "-Wl,--no-as-needed,-soname,libstdc++.so.6", source, library!];
+    return await succeeds([cc, "-o", join(place, "libstdc++.so.6"), ...link]);
   });
-  return { files: [[muslLoader, muslLoader], ...libraries] };
+  if (folder === null) return { missing: "it needs PyPI, for the libraries of C++" };
+  const inWheel = join(folder, `${wheel.name}.libs`);
+  const libraries = [join(folder, "libstdc++.so.6"), ...readdirSync(inWheel).map((file) => join(inWheel, file))];
+  return {
+    files: [muslLoader, ...libraries].map((path) => [path === muslLoader ? path : `/usr/lib/${basename(path)}`, path]),
+  };
 }
 
 /** The emulator, and the C library of the other processor, are packages of Debian. */
