@@ -108,7 +108,7 @@ test("P2: an older executable refuses a newer database with 78, and goes on with
   const copy = `${path}.before-${String(last + 1).padStart(4, "0")}`;
   await using older = await startRunnel({ dataDir, keys: template.keys });
   expect(await older.stop()).toBe(0);
-  // What a newer executable leaves: its copy, and a database with one more migration and a run from after the upgrade.
+  // A newer executable leaves its copy, and a database with one more migration and a run from after the upgrade.
   cpSync(path, copy);
   await older.restart();
   const after = await runToEnd(older, await createScripted(older, [{ text: "Done." }]));

@@ -1,4 +1,4 @@
-// What musl does not have, and the function that is called in its place.
+// Functions that musl does not have, each with the one that is called in its place.
 const replaced = {
   __memcpy_chk: "memcpy", // Ignores its last argument, which the checking one has more.
   __fread_chk: "abort", // Of a function that reads NumPy's files, which runnel does not call.
