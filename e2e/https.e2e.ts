@@ -296,6 +296,18 @@ describe("plain HTTP", () => {
     expect(challenge.status).toBe(403);
   });
 
+  test("marks a live key without revoking it, if the operator says so", async () => {
+    await using server = await startRunnel({ flags: ["--http-port", "0", "--keep-exposed-keys"] });
+    const { body: other } = await server.post("/v1/api_keys", { name: "n", scopes: ["run"] }, server.keys.live);
+    const answer = await plain(server.greeting.http_port, other.secret, { "x-forwarded-for": "198.51.100.7" });
+    expect(answer.status).toBe(403);
+    await until(
+      () => keyRows(server).filter(({ exposed_at_ms }) => exposed_at_ms !== null).length,
+      (marked) => marked === 1,
+    );
+    expect((await server.get("/v1/me", other.secret)).status).toBe(200);
+  });
+
   test("to the port with TLS gets no response", async () => {
     await using server = await startRunnel();
     const { promise, resolve } = Promise.withResolvers<string>();

@@ -237,6 +237,7 @@ function createComposer(settings: Settings, signInLinks?: SignInLinks) {
       },
       database: dir.database,
       audit_days: settings.audit_days,
+      keepExposedKeys: settings.keepExposedKeys,
       otlpTarget: settings.otlp,
       metricsToken: settings.metricsToken,
       cluster: node?.lead.ship.figures,

@@ -53,6 +53,7 @@ const readers = {
     return { allow, loopback: allowsLoopback(planListener(flags)) };
   },
   reserve: ({ minFreeSpace }: ServeFlags) => (minFreeSpace === undefined ? undefined : readReserve(minFreeSpace)),
+  keepExposedKeys: ({ keepExposedKeys = false }: ServeFlags) => keepExposedKeys,
   audit_days: ({ auditDays }: ServeFlags) => readDays(auditDays, "--audit-days"),
   publicUrl: ({ publicUrl }: ServeFlags) => checkedOrigin(publicUrl),
   metricsToken: ({ metricsToken }: ServeFlags) => metricsToken,
