@@ -91,7 +91,7 @@ describe.each(["json", "pretty"])("with a log in the form %s, no secret is found
     received.length = 0;
     outputs.length = 0;
     server = await startRunnel({
-      flags: ["--log", format],
+      flags: ["--log-format", format],
       environment: {
         RUNNEL_MASTER_KEY: secrets["the master key"],
         RUNNEL_MODEL_ECHO_BASE_URL: `${base}/v1`,
@@ -166,7 +166,7 @@ afterAll(async () => {
 });
 
 test("a key sent in clear text is refused, and appears in no response and no log", async () => {
-  await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1/32"] });
+  await using server = await startRunnel({ flags: ["--trusted-proxies", "127.0.0.1/32"] });
   const answers = [];
   for (const key of [server.keys.test, server.keys.live]) {
     const headers = { authorization: `Bearer ${key}`, "x-forwarded-proto": "http", "x-client-request-id": key };

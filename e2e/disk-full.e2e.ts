@@ -145,7 +145,7 @@ onDisk(
 
 onDisk("runs that cannot write wait for room, also over a crash and a start on the full disk", async () => {
   // Otherwise the disk could not be filled up like this.
-  await using at = await startOnSmallDisk(["--min-free-space", "0"]);
+  await using at = await startOnSmallDisk(["--min-free-disk", "0"]);
   const streams = await Promise.all(Array.from({ length: 5 }, () => at.stream("half-200-10")));
   const created = await Promise.all(streams.map((stream) => stream.until("run.created")));
   // Fills it to the last page, ballast included: first by large writes, then by small ones.

@@ -450,7 +450,7 @@ describe("the server itself", () => {
   });
 
   test("does not accept its own tools as the trusted proxy", async () => {
-    await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1"] });
+    await using server = await startRunnel({ flags: ["--trusted-proxies", "127.0.0.1"] });
     const send = async (method: string, path: string, body: unknown) =>
       parseResponse(await server.fetch(path, { method, headers, body: JSON.stringify(body) }));
     const tool = (more: object) => send("POST", "/v1/tools", { name: `t_${crypto.randomUUID()}`, ...more });

@@ -297,7 +297,7 @@ describe("plain HTTP", () => {
   });
 
   test("marks a live key without revoking it, if the operator says so", async () => {
-    await using server = await startRunnel({ flags: ["--http-port", "0", "--keep-exposed-keys"] });
+    await using server = await startRunnel({ flags: ["--http-port", "0", "--revoke-exposed-keys", "off"] });
     const { body: other } = await server.post("/v1/api_keys", { name: "n", scopes: ["run"] }, server.keys.live);
     const answer = await plain(server.greeting.http_port, other.secret, { "x-forwarded-for": "198.51.100.7" });
     expect(answer.status).toBe(403);
@@ -333,7 +333,7 @@ describe("behind a proxy", () => {
     });
 
   test("that is named, its last forwarded values count and no earlier ones", async () => {
-    await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.0/8,10.9.0.0/16,2001:db8::/32"] });
+    await using server = await startRunnel({ flags: ["--trusted-proxies", "127.0.0.0/8,10.9.0.0/16,2001:db8::/32"] });
     const status = async (...headers: [string, string][]) => (await ask(server, headers)).status;
     expect(await status(["x-forwarded-proto", "http, https"])).toBe(200);
     for (const headers of [
@@ -369,7 +369,7 @@ describe("behind a proxy", () => {
   const https: [string, string] = ["x-forwarded-proto", "https"];
 
   test("that is not named, a client is refused whatever it claims, and its key is marked", async () => {
-    await using server = await startRunnel({ flags: ["--trust-proxy", "10.9.0.0/16"] });
+    await using server = await startRunnel({ flags: ["--trusted-proxies", "10.9.0.0/16"] });
     const answer = await ask(server, [https, ["x-forwarded-for", "10.9.0.1"]], server.keys.live);
     expect([answer.status, ((await answer.json()) as Json).error.code]).toEqual([403, "https_required"]);
     await until(

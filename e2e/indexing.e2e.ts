@@ -243,7 +243,7 @@ test.skipIf(!canMount())(
     await using server = await startRunnel({
       dataDir: join(disk.path, "data"),
       environment: stubConnection(embeddings.url),
-      flags: ["--min-free-space", "0"], // Otherwise the disk could not be filled up like this.
+      flags: ["--min-free-disk", "0"], // Otherwise the disk could not be filled up like this.
     });
     const memory_id = await createStore(server, { model: "openai_compatible/stub/words", dimensions: 512 });
     const before = embeddings.requests();

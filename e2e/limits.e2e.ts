@@ -116,7 +116,7 @@ test("limits set while the server runs apply from the next request on; off means
 });
 
 test("guessing keys is slowed down by address, also behind a proxy, and affects no other client", async () => {
-  await using server = await startRunnel({ keepLimits: true, flags: ["--trust-proxy", "127.0.0.1/32,::1/128"] });
+  await using server = await startRunnel({ keepLimits: true, flags: ["--trusted-proxies", "127.0.0.1/32,::1/128"] });
   const ask = (from: string, key: string) =>
     server.fetch("/v1/agents", { key, headers: { "x-forwarded-for": from, "x-forwarded-proto": "https" } });
   for (let i = 0; i < 60; i++) expect((await ask("203.0.113.1", "sk_test_guess")).status).toBe(401);

@@ -91,7 +91,7 @@ async function startNginx(server: Runnel) {
 test.skipIf(Bun.which("nginx") === null)(
   "behind nginx as documented, a stream is passed on at once, large files are accepted, and the dashboard accepts changes",
   async () => {
-    await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1"] });
+    await using server = await startRunnel({ flags: ["--trusted-proxies", "127.0.0.1"] });
     await using nginx = await startNginx(server);
     const post = (path: string, body: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
       nginx.send(path, {

@@ -31,7 +31,7 @@ test("a collector gets the trace of a run by itself, with its key and without me
 
 test("message contents are sent by flag, and a stop flushes waiting traces", async () => {
   using collector = otlpReceiver();
-  await using server = await startRunnel({ flags: ["--otlp-endpoint", collector.url, "--otlp-content"] });
+  await using server = await startRunnel({ flags: ["--otlp-endpoint", collector.url, "--otlp-capture-content"] });
   const agent = await createScripted(server, script);
   const runs = await Promise.all([1, 2, 3, 4].map(() => runToEnd(server, agent)));
   await server.stop();

@@ -82,7 +82,7 @@ test("a run that kills its worker thread again and again is given up, and a long
   await using tools = startToolServer();
   await using model = startModelServer();
   const environment = { ...stubConnection(model.url), RUNNEL_FAILPOINT: "before_effect.tool_call:1:throw" };
-  await using server = await startRunnel({ environment, flags: ["--workers", "1", "--log", "json"] });
+  await using server = await startRunnel({ environment, flags: ["--workers", "1", "--log-format", "json"] });
   const long = await startRun(server, await createAgent(server, "never-answers"));
   const poison = await startPoison(server, tools.url);
   expect(await ended(server, poison)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });

@@ -24,7 +24,7 @@ test.beforeAll(async () => {
       RUNNEL_OIDC_CLIENT_SECRET: client.client_secret,
       RUNNEL_OIDC_NAME: "Example",
       RUNNEL_OIDC_ROLE_CLAIM: "access.roles",
-      RUNNEL_OIDC_DOMAINS: "example.com",
+      RUNNEL_OIDC_ALLOWED_DOMAINS: "example.com",
       RUNNEL_LOCAL_ACCOUNTS: "off",
     },
   });

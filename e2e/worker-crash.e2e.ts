@@ -16,7 +16,7 @@ test.each(["throw", "reject", "exit"])(
     await using tools = startToolServer();
     await using server = await startRunnel({
       environment: { RUNNEL_FAILPOINT: `before_effect.model_call:35:${action}` },
-      flags: ["--workers", "1", "--log", "json"],
+      flags: ["--workers", "1", "--log-format", "json"],
     });
     const tool = await createTool(server, { url: `${tools.url}/weather`, idempotent: true });
     const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text, delta_ms: 10 }];

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createProgram } from "../server/cli/program.ts";
+import { flagsByGroup } from "../server/cli/serve/setting-groups.ts";
+import { internalVariables } from "../server/cli/serve/variables.ts";
 import { frameNames, testEvent, webhookEvents } from "../server/domain/api-types/enums.ts";
 import { frameOf } from "../server/domain/api-types/frames.ts";
 import { catalogue, runErrors } from "../server/domain/errors.ts";
@@ -92,6 +94,23 @@ describe("exactly one page of the reference has", () => {
           hasOnce(page, `\n| \`${name}\` |`),
       ),
     ).toEqual([]);
+  });
+
+  test("no variable that is not a setting", () => {
+    const told = pages.flatMap(({ path, markdown }) =>
+      internalVariables.filter((name) => markdown.includes(name)).map((name) => `${path}: ${name}`),
+    );
+    expect(told).toEqual([]);
+  });
+
+  test("the settings of the server in the groups of its help", () => {
+    const serve = createProgram().commands.find((command) => command.name() === "serve")!;
+    const groups = flagsByGroup(serve).map(({ group }) => group);
+    const headings = (path: string) => [...pageAt(path).markdown.matchAll(/^## (.+)$/gm)].map(([, title]) => title!);
+    expect(headings("reference/commands/serve")).toEqual(groups);
+    expect(headings("reference/variables")).toEqual(groups);
+    const listed = [...pageAt("reference/configuration").markdown.matchAll(/^- \[(.+?)\]/gm)];
+    expect(listed.map(([, title]) => title!)).toEqual(groups);
   });
 
   test("every event of a stream, and every webhook event", () => {
@@ -249,11 +268,14 @@ function variablesIn(source: string): string[] {
   const whole =
     source.match(/\b(?:RUNNEL|BUN_CONFIG|OPENAI|ANTHROPIC|GOOGLE|OLLAMA|AWS|OTEL)_[A-Z0-9_]*[A-Z0-9]\b/g) ?? [];
   const open = [...source.matchAll(/\b(RUNNEL_[A-Z]+_)(?:\$\{\w+\}|\(\[A-Z0-9_\]\+\)|<[A-Z]+>)(_[A-Z_]*[A-Z])\b/g)];
-  return [...whole.filter((name) => !madeUp.has(name)), ...open.map(([, start, end]) => `${start}<NAME>${end}`)];
+  return [...whole.filter((name) => !notSettings.has(name)), ...open.map(([, start, end]) => `${start}<NAME>${end}`)];
 }
 
 /** Values of examples, and variables that only the providers' own libraries read. */
 const madeUp = new Set(["RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"]);
+
+/** Names that are not settings of users. */
+const notSettings = new Set([...madeUp, ...internalVariables]);
 
 /** Returns the actions that a source writes to the audit log: literal ones, and those composed by a helper. */
 function actionsIn(source: string): string[] {

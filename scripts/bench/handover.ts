@@ -10,7 +10,7 @@ import { startLoad } from "../../e2e/steady-load.ts";
 const restarts = 5;
 const between_ms = 1500;
 
-await using server = await startRunnel({ flags: ["--log", "json"] });
+await using server = await startRunnel({ flags: ["--log-format", "json"] });
 const agent_id = await createScripted(server, [{ text: "Done." }]);
 const load = startLoad(server, { agent_id, keeping: 1, connecting: 1, seldom: 2 });
 const gaps: number[] = [];

@@ -1,6 +1,8 @@
 import type { Command, Option } from "commander";
+import { defaultOf, exampleOf } from "../../server/cli/commands/option.ts";
+import { flagsByGroup } from "../../server/cli/serve/setting-groups.ts";
 import { cell } from "./fields.ts";
-import { type Page, pageOf } from "./pages.ts";
+import { type Page, pageOf, pageThatFits } from "./pages.ts";
 
 interface Typed {
   command: Command;
@@ -31,15 +33,33 @@ export function commandPages(program: Command): Page[] {
 }
 
 function commandPage({ command, typed, name }: Typed): Page {
-  const flags = flagsOf(command).map(
-    ({ flags, description, defaultValue, envVar }) =>
-      `| \`${flags}\` | \`${envVar}\` | ${cell(sentence(description))}${defaultValue === undefined ? "" : ` Default: \`${defaultValue}\`.`} |`,
-  );
   const parts = [`# ${typed}`, sentence(command.description()), `\`\`\`sh\n${typed} ${command.usage()}\n\`\`\``];
   const args = command.registeredArguments.map((one) => `- \`${one.name()}\`: ${sentence(one.description)}`);
   if (args.length > 0) parts.push(`## Arguments\n\n${args.join("\n")}`);
-  if (flags.length > 0) parts.push(`## Flags\n\n| Flag | Variable | Meaning |\n|---|---|---|\n${flags.join("\n")}`);
-  return pageOf(`reference/commands/${name}`, `${parts.join("\n\n")}\n`);
+  const groups = flagsByGroup(command);
+  const flags: readonly { group: string; flags: readonly Option[] }[] =
+    groups.length > 0 ? groups : [{ group: "Flags", flags: flagsOf(command) }];
+  return pageThatFits(`reference/commands/${name}`, [true, false], (hasExamples) => {
+    const tables = flags
+      .filter(({ flags }) => flags.length > 0)
+      .map(({ group, flags }) => `## ${group}\n\n${tableOf(flags, hasExamples)}`);
+    return `${[...parts, ...tables].join("\n\n")}\n`;
+  });
+}
+
+const tableOf = (flags: readonly Option[], hasExamples: boolean): string =>
+  `| Flag | Variable | Meaning |\n|---|---|---|\n${flags.map((flag) => rowOf(flag, hasExamples)).join("\n")}`;
+
+function rowOf(option: Option, hasExample: boolean): string {
+  const { flags, envVar, description, argChoices, defaultValueDescription } = option;
+  const [usual, example] = [defaultOf(option), exampleOf(option)];
+  const facts = [
+    sentence(description),
+    argChoices && `One of ${argChoices.map((choice) => `\`${choice}\``).join(", ")}.`,
+    usual && `Default: ${defaultValueDescription ?? `\`${usual}\``}.`,
+    hasExample && example && `Example: \`${example}\`.`,
+  ].filter(Boolean);
+  return `| \`${flags}\` | \`${envVar}\` | ${cell(facts.join(" "))} |`;
 }
 
 /** Returns every executable command, as typed. */

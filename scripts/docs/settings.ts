@@ -1,7 +1,9 @@
 import type { Command } from "commander";
+import { flagsByGroup, type SettingGroup, settingGroups } from "../../server/cli/serve/setting-groups.ts";
 import { variables } from "../../server/cli/serve/variables.ts";
 import { limitMeanings, limits } from "../../server/domain/limits.ts";
 import { defaultLimits, projectLimitMeanings } from "../../server/domain/project-settings.ts";
+import { requireValue } from "../../server/lib/require-value.ts";
 import { commandsOf, flagsOf } from "./commands.ts";
 import { type Page, pageOf } from "./pages.ts";
 
@@ -22,7 +24,19 @@ export function configurationPages(program: Command): Page[] {
   const tableOf = (command: string) =>
     `| Variable | Flag |\n|---|---|\n${(rowsOf.get(command) ?? []).map(({ row }) => row).join("\n")}\n`;
   const commands = [...rowsOf.keys()].filter((command) => command !== "serve").sort();
-  const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
+  const serve = requireValue(
+    program.commands.find((command) => command.name() === "serve"),
+    "serve",
+  );
+  const groups = flagsByGroup(serve);
+  const linked = groups.map(
+    ({ group, flags }) =>
+      `- [${group}](commands/serve.md#${anchorOf(group)}): ${flags.map(({ long }) => `\`${long}\``).join(", ")}`,
+  );
+  const flagTables = groups.map(
+    ({ group, flags }) =>
+      `## ${group}\n\n| Variable | Flag |\n|---|---|\n${flags.map(({ envVar, long }) => `| \`${envVar}\` | \`${long}\` |`).join("\n")}\n`,
+  );
   const own = pageOf(
     "reference/configuration",
     `# Configuration
@@ -35,12 +49,13 @@ is off, and an empty variable is as none.
 Each flag has a variable: those of [the server's flags](variables.md) and of [other commands](command-variables.md) have pages of their
 own.
 
+## Settings of the server
+
+${linked.join("\n")}
+
 ## Variables without a flag
 
-| Variable | Meaning |
-|---|---|
-${others.join("\n")}
-`,
+${settingGroups.map(variableTable).filter(Boolean).join("\n")}`,
   );
   const ofFlags = pageOf(
     "reference/variables",
@@ -48,7 +63,7 @@ ${others.join("\n")}
 
 The environment variable of each flag of the [server](commands/serve.md). Other commands read some of them too.
 
-${tableOf("serve")}`,
+${flagTables.join("\n")}`,
   );
   const ofCommands = pageOf(
     "reference/command-variables",
@@ -59,6 +74,15 @@ Of flags that the server does not have. Several commands can have the same one: 
 ${commands.map((command) => `## [${command.replaceAll("-", " ")}](commands/${command}.md)\n\n${tableOf(command)}`).join("\n")}`,
   );
   return [own, ofFlags, ofCommands];
+}
+
+const anchorOf = (group: SettingGroup): string => group.toLowerCase().replaceAll(" ", "-");
+
+/** Returns the variables without a flag of a group as a table; nothing if it has none. */
+function variableTable(group: SettingGroup): string {
+  const rows = variables.filter((variable) => variable.group === group);
+  if (rows.length === 0) return "";
+  return `### ${group}\n\n| Variable | Meaning |\n|---|---|\n${rows.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`).join("\n")}\n`;
 }
 
 /** An operation and its limit. */

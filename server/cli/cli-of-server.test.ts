@@ -89,7 +89,7 @@ describe("a server", () => {
     const OLLAMA_BASE_URL = `http://${nowhere}/v1`;
     const settings: Record<string, Record<string, string>> = {
       configuration: { RUNNEL_CONFIG: join(folder, "none.toml") },
-      "sign-in": { ...whole, RUNNEL_OIDC_DOMAINS: "example.com" },
+      "sign-in": { ...whole, RUNNEL_OIDC_ALLOWED_DOMAINS: "example.com" },
       mail: { RUNNEL_SMTP_URL: "smtps://mail.example.com" },
       backups: { RUNNEL_BACKUP_TO: "/backups" },
       collector: { RUNNEL_OTLP_ENDPOINT: "collector" },
@@ -121,6 +121,8 @@ describe("a server", () => {
     };
     const unreadable = {
       RUNNEL_PROT: "8443",
+      RUNNEL_HANDOVER: "", // No setting, and no typing error.
+      RUNNEL_AUDIT_DAYS: "30",
       RUNNEL_TLS_CERT: "cert.pem",
       RUNNEL_LOCAL_ACCOUNTS: "maybe",
       RUNNEL_EGRESS_ALLOW: "%%%",
@@ -132,8 +134,20 @@ describe("a server", () => {
     const found = await examined(unreadable);
     expect([found.code, found.of("settings").map(({ detail }) => detail.split(" ")[0]!)]).toEqual([
       1,
-      ["--local-accounts", "--tls-cert", "Egress", "--backup-keep", "RUNNEL_MCP_X_COMMAND", "nothing"],
+      [
+        "--local-accounts",
+        "--tls-cert",
+        "Egress",
+        "--backup-keep",
+        "RUNNEL_MCP_X_COMMAND",
+        "RUNNEL_AUDIT_DAYS",
+        "nothing",
+      ],
     ]);
+    expect(found.of("settings").at(-2)).toMatchObject({
+      result: "warn",
+      detail: expect.stringContaining("is the old name of RUNNEL_AUDIT_RETENTION_DAYS"),
+    });
     expect(found.of("settings").at(-1)).toMatchObject({ result: "warn", detail: "nothing reads RUNNEL_PROT" });
     expect(found.of("models")).toMatchObject([
       { result: "fail", detail: expect.stringContaining("RUNNEL_MODEL_X_MAX_CONCURRENT") },
@@ -181,7 +195,7 @@ describe("a server", () => {
     expect(await certificate(authority)).toMatchObject([
       { result: "fail", detail: expect.stringContaining("none.pem") },
     ]);
-    expect(await certificate({ RUNNEL_TRUST_PROXY: "127.0.0.1" })).toMatchObject([
+    expect(await certificate({ RUNNEL_TRUSTED_PROXIES: "127.0.0.1" })).toMatchObject([
       { result: "ok", detail: expect.stringContaining("plain HTTP") },
     ]);
   });

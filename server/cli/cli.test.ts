@@ -199,6 +199,25 @@ describe("without a server", () => {
       expect(await runnel(command, env)).toEqual({ code: 2, out: "", err: `${file}:\n  prot is no setting\n` });
   });
 
+  test("a setting under its old name is a warning of config check, and an error beside the new one", async () => {
+    const file = join(folder, "old.toml");
+    writeFileSync(file, 'log = "json"\n');
+    expect(await runnel(["config", "check", file])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`${file}: log is the old name of log-format`),
+    });
+    const refused = [
+      await runnel(["serve", "--log", "json", "--log-format", "json"]),
+      await runnel(["serve"], { RUNNEL_LOG: "json", RUNNEL_LOG_FORMAT: "json" }),
+    ];
+    for (const { code, out, err } of refused)
+      expect([code, out, err]).toEqual([
+        2,
+        "",
+        expect.stringMatching(/^(--log|RUNNEL_LOG) is the old name of \S+, and both/),
+      ]);
+  });
+
   test("the doctor reports a missing or wrong master key", async () => {
     const server = await startServer(data);
     await server.stop();

@@ -81,7 +81,7 @@ describe("the listener", () => {
   test("speaks plain HTTP on loopback when asked, and to a trusted proxy", () => {
     expect(plan({ insecureHttp: true }).tls).toBeNull();
     expect(plan({ host: "::1", insecureHttp: true }).tls).toBeNull();
-    expect(plan({ host: "10.0.0.5", trustProxy: "10.0.0.0/8, 127.0.0.1" })).toMatchObject({
+    expect(plan({ host: "10.0.0.5", trustedProxies: "10.0.0.0/8, 127.0.0.1" })).toMatchObject({
       tls: null,
       insecureHttp: false,
     });
@@ -90,9 +90,16 @@ describe("the listener", () => {
   test("lets tools reach this machine only if it listens on loopback alone and trusts no proxy there", () => {
     expect(allowsLoopback(plan({}))).toBe(true);
     expect(allowsLoopback(plan({ host: "0.0.0.0" }))).toBe(false);
-    expect(allowsLoopback(plan({ trustProxy: "10.0.0.0/8,fd00::/8" }))).toBe(true);
-    for (const trustProxy of ["127.0.0.1", "10.0.0.1,::1", "127.0.0.0/8", "126.0.0.0/7", "::ffff:127.0.0.1", "::/8"])
-      expect([trustProxy, allowsLoopback(plan({ trustProxy }))]).toEqual([trustProxy, false]);
+    expect(allowsLoopback(plan({ trustedProxies: "10.0.0.0/8,fd00::/8" }))).toBe(true);
+    for (const trustedProxies of [
+      "127.0.0.1",
+      "10.0.0.1,::1",
+      "127.0.0.0/8",
+      "126.0.0.0/7",
+      "::ffff:127.0.0.1",
+      "::/8",
+    ])
+      expect([trustedProxies, allowsLoopback(plan({ trustedProxies }))]).toEqual([trustedProxies, false]);
   });
 
   test("knows every address at which it is reachable", () => {
@@ -111,7 +118,7 @@ describe("the listener", () => {
     ["plain HTTP to the network", { host: "0.0.0.0", insecureHttp: true }],
     ["plain HTTP and a certificate", { insecureHttp: true, tlsCert: "c", tlsKey: "k" }],
     ["a certificate without its key", { tlsCert: "c" }],
-    ["a proxy that is no address", { trustProxy: "proxy.internal" }],
+    ["a proxy that is no address", { trustedProxies: "proxy.internal" }],
     ["a port that is none", { port: "65536" }],
     ["a domain that is many", { domain: "*.example.com" }],
     ["a domain that is an address", { domain: "10.0.0.1" }],

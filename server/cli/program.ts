@@ -15,7 +15,15 @@ import { installCommand } from "./commands/install.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { logsCommand } from "./commands/logs-command.ts";
 import { modelsCommand } from "./commands/models.ts";
-import { configOption, type DataFlags, dataDirOption, jsonOption, option, tidyEnvironment } from "./commands/option.ts";
+import {
+  configOption,
+  type DataFlags,
+  dataDirOption,
+  describeFlag,
+  jsonOption,
+  option,
+  tidyEnvironment,
+} from "./commands/option.ts";
 import { writeBeside, writeOut } from "./commands/output.ts";
 import { print } from "./commands/print.ts";
 import { applyCommand, exportCommand } from "./commands/project-files-command.ts";
@@ -27,28 +35,29 @@ import { toolsCommand } from "./commands/tools-command.ts";
 import type { TopFlags } from "./commands/top.ts";
 import { devCommand } from "./dev/dev-command.ts";
 import { serveCommand } from "./serve/serve-command.ts";
-import { variableOf, variables } from "./serve/variables.ts";
+import { internalVariables, variableOf, variables } from "./serve/variables.ts";
 
 /**
  * Creates the command line. Commands load their code when they run: `runnel version` loads no server. With `servesOnly`
- * only `serve` and `dev` are created, because the other commands would delay each start.
+ * only `serve` and `dev` are created, because the other commands would delay each start. `oldNames` are warnings about
+ * settings under their old names.
  */
-export function createProgram(servesOnly = false): Command {
-  const serve = serveCommand();
+export function createProgram(servesOnly = false, oldNames: readonly string[] = []): Command {
+  const serve = serveCommand(oldNames);
   const program = new Command("runnel")
     .description("A self-hosted agent runtime in one executable.")
     .version(versionText(), "--version", "print the version")
-    .addCommand(devCommand())
+    .addCommand(devCommand(oldNames))
     .addCommand(serve)
     .helpCommand(true)
     .allowUnknownOption()
     .allowExcessArguments()
     .action((_, { args: [first] }: Command) => (first === undefined ? program.outputHelp() : refuse(first, serve)));
-  if (!servesOnly) addOthers(program, serve);
+  if (!servesOnly) addOthers(program, serve, oldNames);
   for (const command of [program, ...descendants(program)])
     command
       .exitOverride()
-      .configureHelp({ showGlobalOptions: false })
+      .configureHelp({ showGlobalOptions: false, optionDescription: describeFlag })
       .configureOutput({ writeOut, writeErr: writeBeside })
       .showHelpAfterError("(--help tells more)");
   tidyEnvironment(program);
@@ -65,7 +74,7 @@ function refuse(first: string, serve: Command): never {
   throw usageError(`Unknown option ${flag} without a command. ${hint}`);
 }
 
-function addOthers(program: Command, serve: Command): void {
+function addOthers(program: Command, serve: Command, oldNames: readonly string[]): void {
   program
     .addCommand(sendToLeader(keysCommand()))
     .addCommand(sendToLeader(projectsCommand()))
@@ -87,7 +96,7 @@ function addOthers(program: Command, serve: Command): void {
     .addCommand(docsCommand())
     .addCommand(clusterCommand())
     .addCommand(licensesCommand())
-    .addCommand(doctorCommand())
+    .addCommand(doctorCommand(oldNames))
     .addCommand(healthCommand())
     .addCommand(topCommand())
     .addCommand(sendToLeader(logsCommand()))
@@ -107,7 +116,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 something would change (apply --dry-run
 const descendants = (command: Command): Command[] =>
   command.commands.flatMap((child) => [child, ...descendants(child)]);
 
-const doctorCommand = (): Command =>
+const doctorCommand = (oldNames: readonly string[]): Command =>
   new Command("doctor")
     .description(
       "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox, the embedding model and what else is set: sign-in, mail, a store of backups, a cluster",
@@ -129,14 +138,15 @@ const doctorCommand = (): Command =>
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider of models.")
     .action(async (flags: DoctorFlags, { parent }: Command) => {
-      await (await import("./commands/doctor.ts")).doctor(flags, unknownVariables(requireValue(parent, "The program")));
+      const unknown = unknownVariables(requireValue(parent, "The program")).map((name) => `nothing reads ${name}`);
+      await (await import("./commands/doctor.ts")).doctor(flags, [...oldNames, ...unknown]);
     });
 
-/** Returns variables with runnel's prefix that are unknown. */
+/** Returns variables with runnel's prefix that are unknown, such as typing errors. */
 function unknownVariables(program: Command): string[] {
   const known = new Set(descendants(program).flatMap(({ options }) => options.map(({ envVar }) => envVar)));
   const names = Object.keys(process.env).filter((name) => name.startsWith("RUNNEL_"));
-  return names.filter((name) => !known.has(name) && !variableOf(name));
+  return names.filter((name) => !known.has(name) && !internalVariables.includes(name) && !variableOf(name));
 }
 
 const healthCommand = (): Command => {

@@ -66,6 +66,17 @@ describe("a separate server", () => {
     held.end();
   });
 
+  test("says at its start, in its log's format, which setting has an old name", async () => {
+    const server = await startServer(join(folder, "data"), ["--log", "json"]);
+    await server.log.holds("--log-format");
+    await server.stop();
+    const [first = ""] = (await server.log.whole).split("\n");
+    expect(JSON.parse(first)).toMatchObject({
+      level: "warn",
+      message: expect.stringContaining("--log is the old name of --log-format"),
+    });
+  });
+
   test("is reached by this machine's commands although its certificate is for another name", async () => {
     const { ca, issue } = await createCertificateAuthority();
     const pair = await issue({ names: ["runs.example.com"] });
@@ -112,7 +123,7 @@ describe("a separate server", () => {
       fetch: (request, own) => forward(request, own.requestIP(request)!.address),
     });
     const data = join(folder, "first-behind-proxy");
-    const server = await startServer(data, ["--trust-proxy", "127.0.0.1", "--public-url", proxy.url.origin]);
+    const server = await startServer(data, ["--trusted-proxies", "127.0.0.1", "--public-url", proxy.url.origin]);
     const { address, keys } = server.greeting;
     behind = address;
     const ask = (url: string, key?: string) => fetch(url, { ...(key && bearer(key)), tls: { ca }, keepalive: false });
@@ -161,7 +172,7 @@ describe("a separate server", () => {
     expect(plain.greeting.address).toStartWith("http://127.0.0.1:");
     expect((await plain.get("/v1/me", bearer(plain.greeting.keys!.test))).status).toBe(200);
     await plain.stop();
-    const proxied = await startServer(join(folder, "proxied"), ["--trust-proxy", "127.0.0.1"]);
+    const proxied = await startServer(join(folder, "proxied"), ["--trusted-proxies", "127.0.0.1"]);
     const key = bearer(proxied.greeting.keys!.test);
     const refused = await proxied.get("/v1/me", key);
     expect([refused.status, (await parsed(refused)).error.code]).toEqual([403, "https_required"]);

@@ -11,10 +11,16 @@ interface StatusFlags {
 }
 
 export const clusterOption = () =>
-  option("--cluster <url>", "Postgres with the durable copy: postgres://USER:PASSWORD@HOST[,HOST]/DATABASE");
+  option("--cluster <url>", "URL of the Postgres that holds the cluster's data, with commas between its hosts", {
+    example: "postgres://user:password@db.example.com/runnel",
+  });
 
 export const cellOption = () =>
-  option("--cell <names>", "cells of the cluster, with commas; the first has the accounts", { default: "main" });
+  option(
+    "--cell <list>",
+    "parts of the cluster with a database of their own, separated by commas. The first one has the accounts",
+    { default: "main" },
+  );
 
 /** Lets commands run on a cluster: its leader executes them. */
 export function sendToLeader(command: Command): Command {

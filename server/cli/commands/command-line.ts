@@ -5,14 +5,14 @@ import { serveCommand } from "../serve/serve-command.ts";
 import { applyConfigFile, configPathIn, configSettings } from "./config-file.ts";
 import { exitCodeOf, exitCodes, explain, usageError } from "./exit-code.ts";
 import { printBeside } from "./print.ts";
+import { renameFlags, renameVariables } from "./renamed-settings.ts";
 
 /** Runs the command line and exits the process, which therefore does not wait for a silent store or server. */
 export async function runCommandLine(): Promise<never> {
   try {
-    const args = process.argv.slice(2);
-    readConfiguration(args);
+    const { args, oldNames } = readConfiguration(process.argv.slice(2));
     applyOperatorsProxy(args);
-    await createProgram(startsServer(args)).parseAsync(process.argv);
+    await createProgram(startsServer(args), oldNames).parseAsync(args, { from: "user" });
   } catch (error) {
     const message = explain(error);
     if (message !== null) printBeside(message);
@@ -35,12 +35,23 @@ function applyOperatorsProxy([command = "--help"]: readonly string[]): void {
   }
 }
 
-function readConfiguration(args: readonly string[]): void {
+interface Configuration {
+  /** Arguments with the present names of flags. */
+  args: string[];
+  /** Warnings about settings under their old names. */
+  oldNames: string[];
+}
+
+/** Brings the settings of the command line, the variables and the configuration file together in `process.env`. */
+function readConfiguration(typed: readonly string[]): Configuration {
+  const { args, warnings } = startsServer(typed) ? renameFlags(typed) : { args: [...typed], warnings: [] };
+  const oldNames = [...warnings, ...renameVariables(process.env)]; // First: variables take precedence over the file.
   const path = configPathIn(args, process.env);
-  if (path === null || args[0] === "config") return;
+  if (path === null || args[0] === "config") return { args, oldNames };
   try {
-    applyConfigFile(path, configSettings(serveCommand()), process.env);
+    oldNames.push(...applyConfigFile(path, configSettings(serveCommand()), process.env));
   } catch (error) {
     if (args[0] !== "doctor") throw error; // It reports the file's faults itself.
   }
+  return { args, oldNames };
 }

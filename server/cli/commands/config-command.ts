@@ -13,7 +13,7 @@ export const configCommand = (serve: Command): Command =>
       .addOption(option("--syntax-only", "open no file that it names, as where no server is to run"))
       .addOption(jsonOption())
       .action(async (file: string, { syntaxOnly, json }: { syntaxOnly?: boolean; json?: boolean }) => {
-        const { found, faults: unread } = inspectConfigFile(file, configSettings(serve));
+        const { found, faults: unread, warnings: oldNames } = inspectConfigFile(file, configSettings(serve));
         const { flagsFrom, settingFaults } = await import("../serve/check-settings.ts");
         const { checkFiles: fileFaults } = await import("./check-files.ts");
         const faults = [
@@ -23,7 +23,7 @@ export const configCommand = (serve: Command): Command =>
         ];
         const messages = faults.map(({ message }) => message);
         if (faults.some(({ isCertain }) => isCertain)) throw refusedFile(file, messages);
-        const warnings = messages; // A missing setting may come from a variable, and the server's user may read what this one cannot.
+        const warnings = [...oldNames, ...messages]; // A missing setting may come from a variable, and the server's user may read what this one cannot.
         const count = Object.keys(found).length;
         if (hasOpenSecrets(file, Object.keys(found)))
           warnings.push(`Others can read its secrets. Run: chmod 600 ${file}`);

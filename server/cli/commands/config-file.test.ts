@@ -32,12 +32,14 @@ describe("a configuration file", () => {
   });
 
   test("sets the same values as variables do", () => {
-    const found = reading('port = 8080\ntrust-proxy = ["10.0.0.0/8", "::1"]\ninsecure-http = false\nlog = "json"');
+    const found = reading(
+      'port = 8080\ntrusted-proxies = ["10.0.0.0/8", "::1"]\ninsecure-http = false\nlog-format = "json"',
+    );
     expect(found).toEqual({
       RUNNEL_PORT: "8080",
-      RUNNEL_TRUST_PROXY: "10.0.0.0/8,::1",
+      RUNNEL_TRUSTED_PROXIES: "10.0.0.0/8,::1",
       RUNNEL_INSECURE_HTTP: "false",
-      RUNNEL_LOG: "json",
+      RUNNEL_LOG_FORMAT: "json",
     });
   });
 
@@ -50,11 +52,11 @@ describe("a configuration file", () => {
 
   test("is refused with all of its faults at once", () => {
     const text =
-      'prot = 1\njson = true\nlog = "xml"\ninsecure-http = "yes"\nhost = { a = 1 }\n[environment]\nPATH = "x"\nOPENAI_API_KEY = 1';
+      'prot = 1\njson = true\nlog-format = "xml"\ninsecure-http = "yes"\nhost = { a = 1 }\n[environment]\nPATH = "x"\nOPENAI_API_KEY = 1';
     const faults = [
       "prot is no setting",
       "json is no setting",
-      "log takes one of",
+      "log-format takes one of",
       "insecure-http takes true or false",
     ];
     faults.push("host takes a text", "environment.PATH is no variable", "environment.OPENAI_API_KEY takes a text");
@@ -64,16 +66,16 @@ describe("a configuration file", () => {
   test.each([
     ["port = ", "is not TOML, in line 1:"],
     ['domain = [\n  "a",\n]\n\nport = \nhost = "b"', "is not TOML, in line 5:"],
-    ['domain = [\n  "a",\n]\ntrust-proxy = [\n  "b",\nhost = "c"\n', "is not TOML, in lines 4 to 6:"],
-    ['domain = [\n  "a",\n]\nlog = "json"\ntrust-proxy = [\n  "b",\n\n', "is not TOML, in lines 5 to 6:"],
-    ['domain = [\n  "a",\n]\nport = 1\nhost = """b\nlog = "json"\n', "is not TOML, in lines 5 to 6:"],
+    ['domain = [\n  "a",\n]\ntrusted-proxies = [\n  "b",\nhost = "c"\n', "is not TOML, in lines 4 to 6:"],
+    ['domain = [\n  "a",\n]\nlog-format = "json"\ntrusted-proxies = [\n  "b",\n\n', "is not TOML, in lines 5 to 6:"],
+    ['domain = [\n  "a",\n]\nport = 1\nhost = """b\nlog-format = "json"\n', "is not TOML, in lines 5 to 6:"],
     ["port = 1\nport = 2", "is not TOML, in line 2:"],
     ["environment = 1", "environment is no table"],
     ['[environment]\nBUN_CONFIG_MAX_HTTP_REQUESTS = "9"', "environment.BUN_CONFIG_MAX_HTTP_REQUESTS is no variable"],
     ["environment = [1]", "environment is no table"],
     ['domain = ["a,b"]', "domain takes a text"],
     ["port = nan", "port takes a text, a number"],
-    ["audit-days = inf", "audit-days takes a text, a number"],
+    ["audit-retention-days = inf", "audit-retention-days takes a text, a number"],
     ['data-dir = "a\\u0000b"', "data-dir takes a text"],
     ['domain = ["a\\u0000b"]', "domain takes a text"],
     ['[environment]\nOPENAI_API_KEY = "a\\u0000b"', "environment.OPENAI_API_KEY takes a text"],

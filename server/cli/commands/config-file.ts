@@ -5,6 +5,8 @@ import { platform } from "../../lib/platform.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import { variableOf } from "../serve/variables.ts";
 import { type CliError, usageError } from "./exit-code.ts";
+import { isSwitch } from "./option.ts";
+import { renameSettings } from "./renamed-settings.ts";
 
 type Environment = Record<string, string | undefined>;
 
@@ -18,13 +20,15 @@ interface Setting {
 // These flags concern one call of the command, not the server.
 const ofOneCall = new Set(["json", "config"]);
 
+/** True if a flag of `serve` is a key of configuration files. */
+export const isKey = (option: Option): boolean => !option.hidden && !ofOneCall.has(option.name());
+
 /**
  * Returns the keys of a configuration file: the flags of `serve`. The table `environment` has variables without a flag.
  */
 export function configSettings(serve: Pick<Command, "options">): Map<string, Setting> {
-  const flags = serve.options.filter((option) => !ofOneCall.has(option.name()));
   return new Map(
-    flags.map((option) => {
+    serve.options.filter(isKey).map((option) => {
       const name = option.name();
       return [name, { variable: requireValue(option.envVar, name), fault: faultOf(option) }];
     }),
@@ -32,9 +36,10 @@ export function configSettings(serve: Pick<Command, "options">): Map<string, Set
 }
 
 const faultOf =
-  ({ required, optional, argChoices }: Option) =>
+  (option: Option) =>
   (value: unknown): string | null => {
-    if (!required && !optional) return typeof value === "boolean" ? null : "takes true or false";
+    if (isSwitch(option)) return typeof value === "boolean" ? null : "takes true or false";
+    const { argChoices } = option;
     if (argChoices && !argChoices.includes(value as string)) return `takes one of ${argChoices.join(", ")}`;
     const isList = Array.isArray(value) && value.every((one) => isText(one) && !one.includes(","));
     return isList || isText(value) || Number.isFinite(value) ? null : "takes a text, a number or a list of texts";
@@ -54,13 +59,15 @@ interface ConfigInspection {
   found: Record<string, string>;
   /** Unknown keys and variables, and values of a wrong type. */
   faults: string[];
+  /** Keys under their old names. */
+  warnings: string[];
 }
 
 /** Reads a configuration file and returns its variables and faults. Throws if it is not TOML. */
 export function inspectConfigFile(path: string, settings: ReadonlyMap<string, Setting>): ConfigInspection {
-  const faults: string[] = [];
   const found: Record<string, string> = {};
   const { environment = {}, ...flags } = parse(path);
+  const { warnings, faults } = renameSettings(flags);
   for (const [key, value] of Object.entries(flags)) {
     const setting = settings.get(key);
     const fault = setting ? setting.fault(value) : "is no setting";
@@ -76,7 +83,7 @@ export function inspectConfigFile(path: string, settings: ReadonlyMap<string, Se
       else if (!isText(value)) faults.push(`environment.${name} takes a text`);
       else found[name] = value;
     }
-  return { found, faults };
+  return { found, faults, warnings: warnings.map((warning) => `${path}: ${warning}`) };
 }
 
 export const refusedFile = (path: string, faults: readonly string[]): CliError =>
@@ -148,7 +155,15 @@ export function configPathIn(args: readonly string[], environment: Environment):
 
 /**
  * Sets variables from a file unless they are set: flags take precedence over variables, and variables over the file.
+ * Returns warnings about keys under their old names.
  */
-export function applyConfigFile(path: string, settings: ReadonlyMap<string, Setting>, environment: Environment): void {
-  for (const [name, value] of Object.entries(readConfigFile(path, settings))) environment[name] ||= value;
+export function applyConfigFile(
+  path: string,
+  settings: ReadonlyMap<string, Setting>,
+  environment: Environment,
+): string[] {
+  const { found, faults, warnings } = inspectConfigFile(path, settings);
+  if (faults.length > 0) throw refusedFile(path, faults);
+  for (const [name, value] of Object.entries(found)) environment[name] ||= value;
+  return warnings;
 }

@@ -87,7 +87,7 @@ function attempt(look: () => Verdict): Verdict {
 }
 
 /** Runs all checks, changes nothing except a temporary file, and sets exit code 1 if something is broken. */
-export async function doctor(flags: DoctorFlags, unknownVariables: readonly string[]): Promise<void> {
+export async function doctor(flags: DoctorFlags, settingWarnings: readonly string[]): Promise<void> {
   const { config, dataDir, cluster, machine, json } = flags;
   const serve = flagsFrom(serveCommand(), process.env);
   const isNode = cluster === undefined || existsSync(dataDir); // A cluster can be checked from any machine.
@@ -100,7 +100,7 @@ export async function doctor(flags: DoctorFlags, unknownVariables: readonly stri
   ];
   if (!machine) {
     findings.push(...unreadFindings(findings));
-    for (const name of unknownVariables) findings.push(asFinding("settings", warn(`nothing reads ${name}`)));
+    for (const warning of settingWarnings) findings.push(asFinding("settings", warn(warning)));
   }
   const broken = findings.some(({ result }) => result === "fail");
   const width = Math.max(16, ...findings.map(({ check }) => check.length));
@@ -355,14 +355,14 @@ function extensions(dir: DataDir): Verdict {
   }
 }
 
-function diskSpace(path: string, { minFreeSpace, allowNetworkFilesystem }: ServeFlags): Verdict {
+function diskSpace(path: string, { minFreeDisk, allowNetworkFilesystem }: ServeFlags): Verdict {
   const { bavail, bsize, blocks } = statfsSync(path);
   const free = bavail * bsize;
   const network = networkDisk(path);
   if (network && !allowNetworkFilesystem)
     return fail(`${path} lies on a network disk (${network}): SQLite cannot lock files there`);
   const freeText = `${(free / 1e9).toFixed(1)} GB free of ${((blocks * bsize) / 1e9).toFixed(1)} GB`;
-  const reserve_bytes = (minFreeSpace === undefined ? defaultReserve : readReserve(minFreeSpace))(blocks * bsize);
+  const reserve_bytes = (minFreeDisk === undefined ? defaultReserve : readReserve(minFreeDisk))(blocks * bsize);
   return free < reserve_bytes ? warn(`${freeText}: new runs are refused`) : freeText;
 }
 

@@ -8,6 +8,6 @@ export const logsCommand = (): Command =>
     .addOption(option("--run <id>", "the run (run_…)", { required: true }))
     .addOption(option("--follow", "go on until the run is over"))
     .addOption(dataDirOption())
-    .addOption(option("--json", "print one JSON object a line, as serve --log json does"))
+    .addOption(option("--json", "print one JSON object a line, as serve --log-format json does"))
     .addHelpText("after", "\nExample:\n  $ runnel logs --run run_01… --follow")
     .action(async (flags: LogsFlags) => await (await import("./logs.ts")).logs(flags));

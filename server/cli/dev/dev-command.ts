@@ -13,10 +13,10 @@ const shared: readonly (keyof ServeFlags | "config")[] = [
   "proxy",
   "sandbox",
   "python",
-  "minFreeSpace",
+  "minFreeDisk",
   "otlpEndpoint",
-  "otlpContent",
-  "log",
+  "otlpCaptureContent",
+  "logFormat",
   "json",
 ];
 
@@ -24,14 +24,19 @@ interface DevFlags extends ServeFlags {
   open: boolean;
 }
 
-/** `runnel dev`: a server for the person at this machine, without a certificate. */
-export function devCommand(): Command {
+/**
+ * Creates `runnel dev`: a server for the person at this machine, without a certificate. `oldNames` are warnings about
+ * settings under their old names.
+ */
+export function devCommand(oldNames: readonly string[] = []): Command {
   const { options } = serveCommand();
   const command = new Command("dev")
     .description(
       "start a server for development: plain HTTP on this machine alone, with a key, an agent and no password",
     )
-    .addOption(option("--port <number>", "port to listen on; 0 is any free one (default: 8440, or the next free one)"))
+    .addOption(
+      option("--port <number>", "port to listen on. 0 is any free one", { defaultText: "8440, or the next free one" }),
+    )
     .addOption(option("--no-open", "do not open the dashboard in a browser"));
   for (const each of options) if ((shared as readonly string[]).includes(each.attributeName())) command.addOption(each);
   const defaults = Object.fromEntries(options.map((each) => [each.attributeName(), each.defaultValue]));
@@ -52,6 +57,12 @@ Examples:
         import("./development.ts"),
       ]);
       const fixed = { port: flags.port ?? String(pickPort()), host: "127.0.0.1", insecureHttp: true };
-      await serve({ ...defaults, ...flags, ...fixed }, createDevelopment({ opens: open }));
+      await serve(
+        { ...defaults, ...flags, ...fixed },
+        {
+          oldNames,
+          development: createDevelopment({ opens: open }),
+        },
+      );
     });
 }

@@ -60,9 +60,14 @@ test("a missing program that MCP tools need is reported", async () => {
 });
 
 test("the flags of serve are read from variables as serve does: empty ones, and switches that are off, are not set", () => {
-  const environment = { RUNNEL_PORT: " ", RUNNEL_INSECURE_HTTP: "false", RUNNEL_OTLP_CONTENT: "1", RUNNEL_HOST: "::1" };
+  const environment = {
+    RUNNEL_PORT: " ",
+    RUNNEL_INSECURE_HTTP: "false",
+    RUNNEL_OTLP_CAPTURE_CONTENT: "1",
+    RUNNEL_HOST: "::1",
+  };
   const flags = flagsFrom(serveCommand(), environment);
-  expect(flags).toMatchObject({ host: "::1", otlpContent: true, dataDir: "./runnel-data", backupEvery: "24h" });
+  expect(flags).toMatchObject({ host: "::1", otlpCaptureContent: true, dataDir: "./runnel-data", backupEvery: "24h" });
   expect([flags.port, flags.insecureHttp]).toEqual([undefined, undefined]);
   expect(environment.RUNNEL_INSECURE_HTTP).toBe("false"); // The caller's variables are not changed.
 });
@@ -75,8 +80,8 @@ test.each<[Record<string, string>, string, boolean]>([
   [{ RUNNEL_BACKUP_TO: "s3://bucket/a" }, "The store needs AWS_ACCESS_KEY_ID", true],
   [{ RUNNEL_CLUSTER: "postgres://a:b@c/d" }, "the same RUNNEL_MASTER_KEY", true],
   [{ RUNNEL_PORT: "tcp://10.96.0.17:443" }, "enableServiceLinks: false", false],
-  [{ RUNNEL_LOG: "xml" }, '--log takes one of pretty, json, not "xml".', false],
-  [{ RUNNEL_MIN_FREE_SPACE: "much" }, "--min-free-space takes", false],
+  [{ RUNNEL_LOG_FORMAT: "xml" }, '--log-format takes one of pretty, json, not "xml".', false],
+  [{ RUNNEL_MIN_FREE_DISK: "much" }, "--min-free-disk takes", false],
   [{ RUNNEL_CLUSTER: "mysql://c/d", RUNNEL_MASTER_KEY: "0".repeat(64) }, "--cluster takes", false],
   [{ RUNNEL_MASTER_KEY: "short" }, "RUNNEL_MASTER_KEY must hold", false],
   [{ OLLAMA_BASE_URL: "127.0.0.1:11434" }, "OLLAMA_BASE_URL takes", false],

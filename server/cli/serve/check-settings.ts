@@ -4,7 +4,7 @@ import { isOwnHost } from "../../lib/ip-address.ts";
 import { createMailer } from "../../lib/mailer.ts";
 import { readStdioServers, type StdioServer } from "../../runtime/mcp/stdio-config.ts";
 import { SettingLacking } from "../commands/exit-code.ts";
-import { tidyEnvironment } from "../commands/option.ts";
+import { isSwitch, tidyEnvironment } from "../commands/option.ts";
 import { type ListenFlags, type ListenPlan, planListener } from "./listen-plan.ts";
 import { mailSettings } from "./mail-settings.ts";
 import { oidcSettings } from "./oidc-settings.ts";
@@ -124,8 +124,7 @@ export function flagsFrom(command: Pick<Command, "options">, environment: Enviro
   return Object.fromEntries(
     command.options.flatMap((option) => {
       const value = tidied[option.envVar ?? ""] ?? option.defaultValue;
-      const isSwitch = !option.required && !option.optional;
-      return value === undefined ? [] : [[option.attributeName(), isSwitch || value]];
+      return value === undefined ? [] : [[option.attributeName(), isSwitch(option) || value]];
     }),
   ) as unknown as ServeFlags;
 }

@@ -18,7 +18,7 @@ export interface ListenFlags {
   httpPort?: string;
   tlsCert?: string;
   tlsKey?: string;
-  trustProxy?: string;
+  trustedProxies?: string;
   insecureHttp?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function planListener(flags: ListenFlags): ListenPlan {
   const host = flags.host ?? (isPublic ? "0.0.0.0" : "127.0.0.1");
   const insecureHttp = flags.insecureHttp ?? false;
   const loopback = isLoopbackHost(host);
-  const trustProxy = readNetworks(flags.trustProxy);
+  const trustProxy = readNetworks(flags.trustedProxies);
   if (insecureHttp && !loopback)
     throw usageError(
       `--insecure-http serves loopback alone, and ${host} is not: keys would cross the network in clear text.`,
@@ -140,7 +140,7 @@ function readTlsFiles({ tlsCert, tlsKey }: ListenFlags): CertificateFiles | null
 function readNetworks(text: string | undefined): Cidr[] {
   return splitList(text).map((part) => {
     const network = parseCidr(part.includes("/") ? part : `${part}/${part.includes(":") ? 128 : 32}`);
-    if (!network) throw usageError(`--trust-proxy takes addresses and networks such as 10.0.0.0/8, not "${part}".`);
+    if (!network) throw usageError(`--trusted-proxies takes addresses and networks such as 10.0.0.0/8, not "${part}".`);
     return network;
   });
 }

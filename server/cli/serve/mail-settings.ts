@@ -10,9 +10,9 @@ export interface MailFlags {
 /** Reads the mail server; null if the server sends no mail. Throws for incomplete settings. */
 export function mailSettings({ smtpUrl, mailFrom }: MailFlags): MailSettings | null {
   if (!smtpUrl && !mailFrom) return null;
-  if (!smtpUrl) throw new SettingLacking("--mail-from says whom mails are from, and without --smtp-url none is sent.");
+  if (!smtpUrl) throw new SettingLacking("--mail-from is the sender of mails, and without --smtp-url none is sent.");
   if (!mailFrom)
-    throw new SettingLacking("--smtp-url also needs --mail-from: whom mails are from, such as runnel@example.com.");
+    throw new SettingLacking("--smtp-url also needs --mail-from: the sender of the mails, such as runnel@example.com.");
   const url = URL.parse(smtpUrl);
   // The message does not quote the URL, which contains a password.
   if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || url.search !== "")

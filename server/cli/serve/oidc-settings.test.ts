@@ -5,7 +5,7 @@ const whole: OidcFlags = { oidcIssuer: "https://id.example.com/realm", oidcClien
 
 test("an issuer is set with all that it takes, and its host stands on the button", () => {
   expect(oidcSettings({ localAccounts: "on" })).toBeNull();
-  expect(oidcSettings({ ...whole, oidcDomains: "Example.com, @b.example", oidcRoleClaim: "a.b" })).toEqual({
+  expect(oidcSettings({ ...whole, oidcAllowedDomains: "Example.com, @b.example", oidcRoleClaim: "a.b" })).toEqual({
     issuer: whole.oidcIssuer!,
     clientId: "runnel",
     clientSecret: "s",
@@ -14,22 +14,22 @@ test("an issuer is set with all that it takes, and its host stands on the button
     domains: ["example.com", "b.example"],
     trustEmail: false,
   });
-  expect(oidcSettings({ ...whole, oidcDomains: "example.com", oidcTrustEmail: true })?.trustEmail).toBe(true);
+  expect(oidcSettings({ ...whole, oidcAllowedDomains: "example.com", oidcTrustEmail: true })?.trustEmail).toBe(true);
   expect(oidcSettings({ ...whole, oidcName: "Example", oidcIssuer: "http://127.0.0.1:9000" })?.name).toBe("Example");
 });
 
 test.each<[string, OidcFlags]>([
   ["--oidc-client-secret", { ...whole, oidcClientSecret: "" }],
   ["--oidc-client-id and --oidc-client-secret", { oidcIssuer: whole.oidcIssuer }],
-  ["--oidc-issuer", { oidcDomains: "example.com" }],
+  ["--oidc-issuer", { oidcAllowedDomains: "example.com" }],
   ["--oidc-issuer", { localAccounts: "off" }],
   ["--oidc-issuer", { oidcTrustEmail: true }],
-  ["--oidc-trust-email needs --oidc-domains", { ...whole, oidcTrustEmail: true }],
+  ["--oidc-trust-email needs --oidc-allowed-domains", { ...whole, oidcTrustEmail: true }],
   ["plain HTTP on this machine alone", { ...whole, oidcIssuer: "http://id.example.com" }],
   ["plain HTTP on this machine alone", { ...whole, oidcIssuer: "http://127.0.0.1.example.com" }],
   ["takes an address", { ...whole, oidcIssuer: "https://user@id.example.com" }],
   ["takes an address", { ...whole, oidcIssuer: "id.example.com" }],
-  ["takes names", { ...whole, oidcDomains: "example.com,*" }],
+  ["takes names", { ...whole, oidcAllowedDomains: "example.com,*" }],
 ])("half of it is refused with what is wrong: %s", (message, flags) =>
   expect(() => oidcSettings(flags)).toThrow(message),
 );

@@ -9,7 +9,7 @@ export interface OidcFlags {
   oidcClientSecret?: string;
   oidcName?: string;
   oidcRoleClaim?: string;
-  oidcDomains?: string;
+  oidcAllowedDomains?: string;
   oidcTrustEmail?: boolean;
   localAccounts?: "on" | "off";
 }
@@ -18,7 +18,7 @@ export interface OidcFlags {
 export function oidcSettings(flags: OidcFlags): OidcSettings | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = flags;
   const whole = { "--oidc-issuer": issuer, "--oidc-client-id": clientId, "--oidc-client-secret": clientSecret };
-  const more = { "--oidc-role-claim": flags.oidcRoleClaim, "--oidc-domains": flags.oidcDomains };
+  const more = { "--oidc-role-claim": flags.oidcRoleClaim, "--oidc-allowed-domains": flags.oidcAllowedDomains };
   const other = { "--oidc-name": flags.oidcName, "--oidc-trust-email": flags.oidcTrustEmail };
   const provided = Object.entries({ ...whole, ...more, ...other }).filter(([, value]) => value);
   const [first] = provided;
@@ -37,9 +37,9 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
   const { host } = checkedIssuer(issuer);
   // Without a domain, any user of the issuer could enter an invited person's address in their profile and sign in as
   // them.
-  if (flags.oidcTrustEmail && !flags.oidcDomains)
+  if (flags.oidcTrustEmail && !flags.oidcAllowedDomains)
     throw new SettingLacking(
-      "--oidc-trust-email needs --oidc-domains: the domains whose addresses the issuer alone gives out.",
+      "--oidc-trust-email needs --oidc-allowed-domains: the domains whose addresses the issuer alone gives out.",
     );
   return {
     issuer,
@@ -47,7 +47,7 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
     clientSecret,
     name: flags.oidcName ?? host,
     roleClaim: flags.oidcRoleClaim ?? null,
-    domains: splitList(flags.oidcDomains).map(checkedDomain),
+    domains: splitList(flags.oidcAllowedDomains).map(checkedDomain),
     trustEmail: flags.oidcTrustEmail ?? false,
   };
 }
@@ -66,5 +66,5 @@ function checkedIssuer(text: string): URL {
 function checkedDomain(text: string): string {
   const domain = text.replace(/^@/, "").toLowerCase();
   if (/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) return domain;
-  throw usageError(`--oidc-domains takes names such as example.com, not "${text}".`);
+  throw usageError(`--oidc-allowed-domains takes names such as example.com, not "${text}".`);
 }

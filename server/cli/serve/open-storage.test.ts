@@ -10,12 +10,12 @@ test.each([
   ["4096", 4096],
   ["0", 0],
   ["5%", disk / 20],
-])("--min-free-space %s is understood", (text, bytes) => {
+])("--min-free-disk %s is understood", (text, bytes) => {
   expect(readReserve(text)(disk)).toBe(bytes);
 });
 
-test.each(["", "much", "-1MB", "5 %%", "1PB", "1e3"])("--min-free-space %p is a usage error", (text) => {
-  expect(() => readReserve(text)).toThrow("--min-free-space");
+test.each(["", "much", "-1MB", "5 %%", "1PB", "1e3"])("--min-free-disk %p is a usage error", (text) => {
+  expect(() => readReserve(text)).toThrow("--min-free-disk");
 });
 
 test("the check of a node's database after a crash does not ask the cluster's leader", async () => {

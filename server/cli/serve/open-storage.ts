@@ -157,10 +157,10 @@ export function checkApart(
 
 const units: Record<string, number> = { "": 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
 
-/** Reads `--min-free-space`: a size with a unit, or a percentage of the disk. */
+/** Reads `--min-free-disk`: a size with a unit, or a percentage of the disk. */
 export function readReserve(text: string): Reserve {
   const [, digits, unit] = /^(\d{1,15}(?:\.\d+)?) ?([KMGT]B|%)?$/i.exec(text.trim()) ?? [];
-  if (digits === undefined) throw usageError(`--min-free-space takes 512MB, 2GB or 5%, not "${text}".`);
+  if (digits === undefined) throw usageError(`--min-free-disk takes 512MB, 2GB or 5%, not "${text}".`);
   if (unit === "%") return (disk_bytes) => (disk_bytes * Number(digits)) / 100;
   const bytes = Number(digits) * requireValue(units[(unit ?? "").toUpperCase()], "The unit");
   return () => bytes;

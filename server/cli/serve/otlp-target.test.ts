@@ -22,7 +22,7 @@ test("the flag is a collector's URL, and traces go to the standard path below it
       resource: {},
       content: false,
     });
-  expect(otlpTarget({ otlpEndpoint: base, otlpContent: true }, {})?.content).toBe(true);
+  expect(otlpTarget({ otlpEndpoint: base, otlpCaptureContent: true }, {})?.content).toBe(true);
 });
 
 test("the standard variables of exporters apply: the one for traces is a complete URL and takes precedence", () => {

@@ -5,7 +5,7 @@ import { usageError } from "../commands/exit-code.ts";
 
 export interface OtlpFlags {
   otlpEndpoint?: string;
-  otlpContent?: boolean;
+  otlpCaptureContent?: boolean;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -22,7 +22,7 @@ export function otlpTarget(flags: OtlpFlags, environment: Environment): OtlpTarg
     ...readHeaders(environment, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
   };
   const protocol = readProtocol(environment);
-  return { url, headers, protocol, resource: readResource(environment), content: flags.otlpContent ?? false };
+  return { url, headers, protocol, resource: readResource(environment), content: flags.otlpCaptureContent ?? false };
 }
 
 /** Reads the protocol. `grpc`, which another exporter may need, is ignored. */

@@ -1,111 +1,217 @@
-import { Command } from "commander";
+import { Command, type Option } from "commander";
 import { logFormats } from "../../lib/log.ts";
 import { cellOption, clusterOption } from "../cluster/cluster-command.ts";
 import { configOption, dataDirOption, jsonOption, option } from "../commands/option.ts";
 import { sandboxFlags } from "./sandbox-flags.ts";
+import { headingOf, type SettingGroup, settingGroups } from "./setting-groups.ts";
 import type { ServeFlags } from "./settings.ts";
 
-export const serveCommand = (): Command =>
-  new Command("serve")
-    .description("start the server")
-    .addOption(configOption())
-    .addOption(option("--host <address>", "address to listen on (default: 127.0.0.1; with --domain 0.0.0.0)"))
-    .addOption(option("--port <number>", "port to listen on; 0 is any free one (default: 8443; with --domain 443)"))
-    .addOption(dataDirOption())
-    .addOption(
-      option(
-        "--domain <names>",
-        "names, with commas: gets a certificate for them from Let's Encrypt, whose terms you agree to by this",
-      ),
-    )
-    .addOption(option("--acme-directory <url>", "another authority than Let's Encrypt"))
-    .addOption(option("--acme-email <address>", "where the authority may write to"))
-    .addOption(option("--acme-cacert <file>", "verifies the directory of an authority of your own"))
-    .addOption(
-      option(
-        "--http-port <number>",
-        "answers plain HTTP with a refusal (default: none; with --domain 80, for its check)",
-      ),
-    )
-    .addOption(option("--tls-cert <file>", "certificate in PEM form; without it a self-signed one is made"))
-    .addOption(option("--tls-key <file>", "the certificate's key"))
-    .addOption(option("--trust-proxy <list>", "networks of the proxies that end TLS, with commas"))
-    .addOption(option("--insecure-http", "plain HTTP, on loopback alone"))
-    .addOption(option("--workers <n>", "threads that run agents; 0 is the main thread (default: one per two cores)"))
-    .addOption(
-      option("--egress-allow <list>", "host[:port],*.suffix,CIDR that tools may reach besides public addresses"),
-    )
-    .addOption(
-      option(
-        "--proxy <url>",
-        "HTTP proxy to other machines, but for those of NO_PROXY (default: none, whatever HTTP_PROXY says)",
-      ),
-    )
-    .addOption(
-      option("--sandbox <level>", "auto, strict (no start without the full jail for code tools) or off", {
-        choices: sandboxFlags,
-        default: "auto",
-      }),
-    )
-    .addOption(option("--python <file>", "an installed CPython with its packages for programs (default: the built-in)"))
-    .addOption(
-      option("--public-url <origin>", "where clients reach this server (default: the address that it listens on)"),
-    )
-    .addOption(
-      option("--min-free-space <size>", "below this new runs are refused: 2GB, 5% (default: 512MB, or 5% if less)"),
-    )
-    .addOption(option("--allow-network-filesystem", "keep the data directory on a network disk: it may get damaged"))
-    .addOption(option("--keep-exposed-keys", "do not revoke a live key that arrived in clear text"))
-    .addOption(option("--backup-to <url>", "s3://bucket/folder that gets a backup, again and again"))
-    .addOption(option("--backup-every <time>", "with --backup-to: how often", { default: "24h" }))
-    .addOption(option("--backup-keep <n>", "with --backup-to: delete all but the newest there"))
-    .addOption(option("--audit-days <n>", "days that the audit log is kept, or: forever", { default: "365" }))
-    .addOption(clusterOption())
-    .addOption(cellOption())
-    .addOption(option("--cluster-address <origin>", "where other nodes reach it (default: where it listens)"))
-    .addOption(option("--cluster-ttl <seconds>", "silence after which a leader is replaced", { default: "3" }))
-    .addOption(option("--otlp-endpoint <url>", "an OpenTelemetry collector that gets the trace of every run that ends"))
-    .addOption(option("--otlp-content", "the collector gets prompts, answers, arguments and results too"))
-    .addOption(
-      option(
-        "--metrics-token <token>",
-        "lets other machines read /metrics; the variable keeps it out of the process list",
-      ),
-    )
-    .addOption(option("--oidc-issuer <url>", "people sign in at this OpenID Connect issuer"))
-    .addOption(option("--oidc-client-id <id>", "what the issuer calls this server"))
-    .addOption(
-      option("--oidc-client-secret <secret>", "its secret there; the variable keeps it out of the process list"),
-    )
-    .addOption(option("--oidc-name <text>", 'the button says "Sign in with …" (default: the issuer\'s host)'))
-    .addOption(option("--oidc-role-claim <name>", "the claim that says owner, member or viewer: roles, a.b"))
-    .addOption(option("--oidc-domains <list>", "domains of mail addresses that may sign in, with commas"))
-    .addOption(option("--oidc-trust-email", "addresses of these domains count where the issuer does not verify them"))
-    .addOption(
-      option("--local-accounts <switch>", "off: no user signs in by a password", {
-        choices: ["on", "off"],
+const asVariable = "Better as a variable: the process list shows flags";
+const switchValues = ["on", "off"] as const;
+
+/** Flags of `serve` by group. */
+const flags: Record<SettingGroup, () => Option[]> = {
+  "Address and TLS": () => [
+    option("--host <address>", "IP address or name to listen on. 0.0.0.0 is every network interface", {
+      defaultText: "127.0.0.1, which only this machine reaches; with --domain 0.0.0.0",
+      example: "0.0.0.0",
+    }),
+    option("--port <number>", "port to listen on. 0 is any free one", {
+      defaultText: "8443; with --domain 443",
+      example: "8443",
+    }),
+    option("--public-url <origin>", "URL of the server for clients, browsers and links in mails, without a path", {
+      defaultText: "the address that it listens on",
+      example: "https://api.example.com",
+    }),
+    option(
+      "--domain <list>",
+      "public names of the server, separated by commas. Their certificate comes from Let's Encrypt, whose terms you accept by this",
+      { example: "api.example.com" },
+    ),
+    option("--tls-cert <file>", "certificate file with its chain, in PEM format", {
+      defaultText: "a self-signed certificate, made at the first start",
+      example: "/etc/runnel/cert.pem",
+    }),
+    option("--tls-key <file>", "file with the private key of --tls-cert, in PEM format", {
+      example: "/etc/runnel/key.pem",
+    }),
+    option("--acme-directory <url>", "certificate authority that --domain asks, by the URL of its ACME directory", {
+      defaultText: "Let's Encrypt",
+      example: "https://ca.example.com/acme/directory",
+    }),
+    option("--acme-email <address>", "e-mail address at which the certificate authority can reach you", {
+      example: "ops@example.com",
+    }),
+    option("--acme-cacert <file>", "file with the root certificate of your own certificate authority, in PEM format", {
+      example: "/etc/runnel/ca.pem",
+    }),
+    option(
+      "--http-port <number>",
+      "port that answers plain HTTP with an error, so that no key is sent there unnoticed",
+      {
+        defaultText: "none; with --domain 80, which the certificate authority checks",
+        example: "8080",
+      },
+    ),
+    option(
+      "--trusted-proxies <list>",
+      "addresses and networks of the reverse proxies that end TLS, separated by commas. Their X-Forwarded headers are believed",
+      { example: "10.0.0.2,10.1.0.0/16" },
+    ),
+    option("--insecure-http", "serve plain HTTP without a certificate, on this machine only"),
+  ],
+  Data: () => [
+    dataDirOption(),
+    option(
+      "--min-free-disk <size>",
+      "free disk space below which new runs are refused: a size, or a percentage of the disk",
+      {
+        defaultText: "512MB, or 5% of a disk below 10GB",
+        example: "2GB",
+      },
+    ),
+    option(
+      "--allow-network-filesystem",
+      "start with a data directory on a network file system, where the database may be damaged",
+    ),
+    option("--audit-retention-days <n>", "days after which entries of the audit log are deleted. forever keeps all", {
+      default: "365",
+    }),
+  ],
+  Models: () => [],
+  "Agents and tools": () => [
+    option("--workers <n>", "threads that run agents. 0 runs them on the main thread", {
+      defaultText: "one per two processor cores",
+      example: "4",
+    }),
+    option(
+      "--sandbox <level>",
+      "isolation of code tools: auto is the best of this system, strict refuses to start without the full isolation, off runs no code",
+      { choices: sandboxFlags, default: "auto" },
+    ),
+    option("--python <file>", "Python interpreter (CPython) for code tools, with its installed packages", {
+      defaultText: "the built-in Python",
+      example: "/usr/bin/python3",
+    }),
+    option(
+      "--egress-allow <list>",
+      "private addresses that tools may reach beside public ones, separated by commas: host, host:port, *.suffix or a network",
+      { example: "10.0.0.7:8080,*.internal.example.com" },
+    ),
+    option("--proxy <url>", "HTTP proxy for requests to other machines, except those of NO_PROXY", {
+      defaultText: "none; HTTP_PROXY is ignored",
+      example: "http://proxy.example.com:3128",
+    }),
+  ],
+  "Sign-in and keys": () => [
+    option(
+      "--local-accounts <switch>",
+      "sign-in to the dashboard by password. With off, only the OpenID Connect provider remains",
+      {
+        choices: switchValues,
         default: "on",
-      }),
-    )
-    .addOption(
-      option(
-        "--smtp-url <url>",
-        "mail server for invitations and forgotten passwords; the variable hides its password",
-      ),
-    )
-    .addOption(option("--mail-from <address>", "whom mails are from"))
-    .addOption(
-      option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
-    )
-    .addOption(jsonOption())
+      },
+    ),
+    option("--oidc-issuer <url>", "OpenID Connect provider at which people sign in to the dashboard", {
+      example: "https://id.example.com",
+    }),
+    option("--oidc-client-id <id>", "client ID of this server at the provider", { example: "runnel" }),
+    option("--oidc-client-secret <secret>", `client secret of this server at the provider. ${asVariable}`, {
+      example: "client-secret",
+    }),
+    option("--oidc-name <text>", 'name of the provider on the sign-in button "Sign in with …"', {
+      defaultText: "the provider's host name",
+      example: "Example",
+    }),
+    option(
+      "--oidc-role-claim <name>",
+      "claim with a person's role: owner, member or viewer. A dot leads into an object",
+      { example: "realm_access.roles" },
+    ),
+    option("--oidc-allowed-domains <list>", "domains of the e-mail addresses that may sign in, separated by commas", {
+      defaultText: "all",
+      example: "example.com",
+    }),
+    option(
+      "--oidc-trust-email",
+      "trust e-mail addresses of --oidc-allowed-domains that the provider does not mark as verified",
+    ),
+    option("--revoke-exposed-keys <switch>", "revoke a live API key that arrives in plain HTTP, without encryption", {
+      choices: switchValues,
+      default: "on",
+    }),
+  ],
+  Mail: () => [
+    option("--smtp-url <url>", `mail server for invitations and forgotten passwords. ${asVariable}`, {
+      example: "smtps://user:password@mail.example.com:465",
+    }),
+    option("--mail-from <address>", "sender of these mails", { example: "runnel <runnel@example.com>" }),
+  ],
+  Backups: () => [
+    option("--backup-to <url>", "S3 bucket and folder for regular backups. The access key is in AWS_ACCESS_KEY_ID", {
+      example: "s3://bucket/runnel",
+    }),
+    option("--backup-every <time>", "time between two backups, such as 30m, 12h or 7d", { default: "24h" }),
+    option("--backup-keep <n>", "number of backups to keep. Older ones are deleted", {
+      defaultText: "all",
+      example: "30",
+    }),
+  ],
+  Cluster: () => [
+    clusterOption(),
+    cellOption(),
+    option("--cluster-address <origin>", "URL of this server for the other servers of the cluster", {
+      defaultText: "the address that it listens on",
+      example: "https://10.0.0.5:8443",
+    }),
+    option(
+      "--cluster-ttl <seconds>",
+      "seconds without a sign of the leader after which another server takes over, from 1 to 60",
+      {
+        default: "3",
+      },
+    ),
+  ],
+  Monitoring: () => [
+    option("--metrics-token <token>", `bearer token that lets other machines read /metrics. ${asVariable}`, {
+      defaultText: "none; only this machine can read them",
+    }),
+    option("--otlp-endpoint <url>", "OpenTelemetry collector that receives a trace of every run", {
+      example: "http://127.0.0.1:4318",
+    }),
+    option("--otlp-capture-content", "add prompts, answers, arguments and results of tools to these traces"),
+  ],
+  "Configuration and log": () => [
+    configOption(),
+    option("--log-format <format>", "format of the log, which goes to standard error", {
+      choices: logFormats,
+      default: "pretty",
+    }),
+    jsonOption(),
+  ],
+};
+
+/** Creates `runnel serve`. `oldNames` are warnings about settings under their old names. */
+export function serveCommand(oldNames: readonly string[] = []): Command {
+  const command = new Command("serve").description("start the server");
+  for (const group of settingGroups) {
+    command.optionsGroup(headingOf(group));
+    for (const flag of flags[group]()) command.addOption(flag);
+  }
+  return command
+    .helpOption(true) // In the last group.
     .addHelpText(
       "after",
       `
+Every flag is also a variable, and a key of a configuration file.
+
 Examples:
   $ runnel serve
   $ runnel serve --config /etc/runnel/runnel.toml
   $ runnel serve --domain api.example.com --data-dir /var/lib/runnel
   $ runnel serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem --data-dir /var/lib/runnel
-  $ runnel serve --host 10.0.0.5 --port 8080 --trust-proxy 10.0.0.2`,
+  $ runnel serve --host 10.0.0.5 --port 8080 --trusted-proxies 10.0.0.2`,
     )
-    .action(async (flags: ServeFlags) => await (await import("./serve.ts")).serve(flags));
+    .action(async (flags: ServeFlags) => await (await import("./serve.ts")).serve(flags, { oldNames }));
+}

@@ -50,8 +50,18 @@ import { developmentBanner, type StartupBanner, startupBanner, unknownAddress } 
 
 const firstCertificate_ms = 15_000;
 
-/** Serves until SIGTERM or SIGINT, then exits the process. `development` makes it a server for the person who starts it. */
-export async function serve(flags: ServeFlags, development: Development | null = null): Promise<never> {
+interface ServeOptions {
+  /** Warnings about old names of settings, for the log. */
+  oldNames?: readonly string[];
+  /** Makes it a server for the person who starts it. */
+  development?: Development | null;
+}
+
+/** Serves until SIGTERM or SIGINT, then exits the process. */
+export async function serve(
+  flags: ServeFlags,
+  { oldNames = [], development = null }: ServeOptions = {},
+): Promise<never> {
   const settings = readSettings(flags, process.env);
   if (settings.proxy !== null) process.env.RUNNEL_PROXY = settings.proxy; // Threads and commands of this process read it there.
   applyProxy();
@@ -59,10 +69,11 @@ export async function serve(flags: ServeFlags, development: Development | null =
   const publicUrlAt = publicUrlFrom(settings);
   const told = signalTold();
   const plainLog = createLog({
-    format: flags.log,
+    format: flags.logFormat,
     write: (line) => console.error(line),
     secrets: secretsOf(process.env, flags, settings),
   });
+  for (const warning of oldNames) plainLog.warn(warning);
   const compose = createComposer(settings, development?.signInLinks);
   const predecessor = await takeOver({
     plan,

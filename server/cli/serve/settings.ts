@@ -27,15 +27,15 @@ export interface ServeFlags
     BackupFlags {
   workers?: string;
   egressAllow?: string;
-  keepExposedKeys?: boolean;
-  auditDays: string;
-  minFreeSpace?: string;
+  revokeExposedKeys: "on" | "off";
+  auditRetentionDays: string;
+  minFreeDisk?: string;
   metricsToken?: string;
   publicUrl?: string;
   proxy?: string;
   sandbox: SandboxFlag;
   python?: string;
-  log: LogFormat;
+  logFormat: LogFormat;
   json?: boolean;
 }
 
@@ -52,9 +52,9 @@ const readers = {
     createAddressRules({ allow, loopback: false });
     return { allow, loopback: allowsLoopback(planListener(flags)) };
   },
-  reserve: ({ minFreeSpace }: ServeFlags) => (minFreeSpace === undefined ? undefined : readReserve(minFreeSpace)),
-  keepExposedKeys: ({ keepExposedKeys = false }: ServeFlags) => keepExposedKeys,
-  audit_days: ({ auditDays }: ServeFlags) => readDays(auditDays, "--audit-days"),
+  reserve: ({ minFreeDisk }: ServeFlags) => (minFreeDisk === undefined ? undefined : readReserve(minFreeDisk)),
+  keepExposedKeys: ({ revokeExposedKeys }: ServeFlags) => revokeExposedKeys === "off",
+  audit_days: ({ auditRetentionDays }: ServeFlags) => readDays(auditRetentionDays, "--audit-retention-days"),
   publicUrl: ({ publicUrl }: ServeFlags) => checkedOrigin(publicUrl),
   metricsToken: ({ metricsToken }: ServeFlags) => metricsToken,
   otlp: (flags: ServeFlags, environment: Environment) => otlpTarget(flags, environment),

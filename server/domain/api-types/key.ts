@@ -26,7 +26,7 @@ const apiKey = {
   revoked_at: t.about("When the key was revoked; null: never.", t.orNull(t.time)),
   exposed_at: t.about("When the key was sent over an unencrypted connection; null: never.", t.orNull(t.time)),
   exposure: t.about(
-    "What followed: `revoked`; `kept` (a test key, or by `--keep-exposed-keys`); kept as the `last_admin_key`; or `local`, since it came from the server's own machine. Null: it was never exposed.",
+    "What followed: `revoked`; `kept` (a test key, or by `--revoke-exposed-keys off`); kept as the `last_admin_key`; or `local`, since it came from the server's own machine. Null: it was never exposed.",
     t.orNull(t.oneOf(exposures)),
   ),
   rotated_to: t.about("The key that followed this one; null for others.", t.orNull(t.text)),

@@ -49,7 +49,7 @@ export const alertRules = {
   disk_low: {
     of: "server",
     when: `Less than ${percent(thresholds.free_share)} of the data directory's disk is free, and less than ${thresholds.free_bytes / 1e9} GB.`,
-    todo: "Make room or give it a larger disk: below `--min-free-space` new runs are refused.",
+    todo: "Make room or give it a larger disk: below `--min-free-disk` new runs are refused.",
   },
   certificate_expiring: {
     of: "server",
