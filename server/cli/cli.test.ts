@@ -199,6 +199,31 @@ describe("without a server", () => {
       expect(await runnel(command, env)).toEqual({ code: 2, out: "", err: `${file}:\n  prot is no setting\n` });
   });
 
+  test("init writes a configuration file that is valid, keeps one that is there, and prints it on request", async () => {
+    const project = join(folder, "project");
+    const file = join(project, "runnel.toml");
+    const first = await runnel(["init", project]);
+    expect(first).toMatchObject({ code: 0, err: "", out: expect.stringContaining(`runnel serve --config ${file}\n`) });
+    if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, "utf8");
+    expect(await runnel(["config", "check", file])).toMatchObject({
+      code: 0,
+      out: `${file} is valid, with 0 settings.\n`,
+    });
+    writeFileSync(file, "port = 8443\n");
+    expect(await runnel(["init", project])).toEqual({
+      code: 1,
+      out: "",
+      err: expect.stringContaining(`${file} exists and was not changed.`),
+    });
+    expect(readFileSync(file, "utf8")).toBe("port = 8443\n");
+    expect(await runnel(["init", "-"])).toEqual({ code: 0, out: text, err: "" });
+    for (const below of [file, join(file, "below")]) {
+      const { code, err } = await runnel(["init", below]);
+      expect([code, err]).toEqual([1, expect.stringContaining("cannot be written")]);
+    }
+  });
+
   test("a setting under its old name is a warning of config check, and an error beside the new one", async () => {
     const file = join(folder, "old.toml");
     writeFileSync(file, 'log = "json"\n');

@@ -11,6 +11,7 @@ import { docsCommand, licensesCommand } from "./commands/docs.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import { embedderCommand } from "./commands/embedder-command.ts";
 import { usageError } from "./commands/exit-code.ts";
+import { initCommand } from "./commands/init.ts";
 import { installCommand } from "./commands/install.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { logsCommand } from "./commands/logs-command.ts";
@@ -90,6 +91,7 @@ function addOthers(program: Command, serve: Command, oldNames: readonly string[]
     .addCommand(exportCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(initCommand(serve))
     .addCommand(configCommand(serve))
     .addCommand(installCommand())
     .addCommand(restartCommand())

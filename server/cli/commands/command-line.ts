@@ -47,7 +47,7 @@ function readConfiguration(typed: readonly string[]): Configuration {
   const { args, warnings } = startsServer(typed) ? renameFlags(typed) : { args: [...typed], warnings: [] };
   const oldNames = [...warnings, ...renameVariables(process.env)]; // First: variables take precedence over the file.
   const path = configPathIn(args, process.env);
-  if (path === null || args[0] === "config") return { args, oldNames };
+  if (path === null || args[0] === "config" || args[0] === "init") return { args, oldNames };
   try {
     oldNames.push(...applyConfigFile(path, configSettings(serveCommand()), process.env));
   } catch (error) {

@@ -204,7 +204,7 @@ export function serveCommand(oldNames: readonly string[] = []): Command {
     .addHelpText(
       "after",
       `
-Every flag is also a variable, and a key of a configuration file.
+Every flag is also a variable, and a key of a configuration file: "runnel init" writes one with all of them.
 
 Examples:
   $ runnel serve
