@@ -11,12 +11,18 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 
 const open = (page: Page, path: string) => page.goto(`${server.url}/docs${path}`);
 const sideBar = (page: Page) => page.getByRole("navigation", { name: "Pages" });
+const groupIn = (page: Page, name: string) => sideBar(page).locator("details").filter({ hasText: name });
+/** Opens a group of the side bar, and follows one of its links. */
+async function choose(page: Page, group: string, link: string): Promise<void> {
+  await sideBar(page).locator("summary", { hasText: group }).click();
+  await sideBar(page).getByRole("link", { name: link, exact: true }).click();
+}
 const title = (page: Page) => page.getByRole("heading", { level: 1 });
 
 test("the side bar marks the current page, and links to the others", async ({ page }) => {
   const complaints = recordFaults(page);
   await open(page, "");
-  await sideBar(page).getByRole("link", { name: "Streaming" }).click();
+  await choose(page, "Build agents", "Streaming");
   await expect(title(page)).toHaveText("Streaming");
   const marked = sideBar(page).locator("[aria-current=page]");
   await expect(marked).toHaveText(["Streaming"]);
@@ -25,6 +31,59 @@ test("the side bar marks the current page, and links to the others", async ({ pa
   await open(page, "/reference/errors/rate_limit_error");
   await expect(marked).toHaveText(["Errors"]);
   expect(complaints).toEqual([]);
+});
+
+test("the side bar has the group of the page open, and the others fold open and shut by keyboard alone", async ({
+  page,
+}) => {
+  await open(page, "/guides/slack");
+  const groups = sideBar(page).locator("details");
+  await expect(groups).toHaveCount(6);
+  await expect(sideBar(page).locator("details[open] > summary")).toHaveText(["Connect clients and channels"]);
+  await expect(sideBar(page).getByRole("link", { name: "Slack", exact: true })).toBeInViewport();
+  await expect(sideBar(page).getByRole("list", { name: "Chat platforms" }).getByRole("link")).not.toHaveCount(0);
+
+  const operate = sideBar(page).locator("summary", { hasText: "Operate" });
+  const backup = sideBar(page).getByRole("link", { name: "Backup and restore" });
+  await expect(backup).toBeHidden();
+  await operate.focus();
+  await page.keyboard.press("Enter");
+  await expect(backup).toBeVisible();
+  await page.keyboard.press("Tab");
+  await expect(groupIn(page, "Backup and restore").getByRole("link").first()).toBeFocused();
+  await expectAccessible(page, "two open groups");
+  await operate.focus();
+  await page.keyboard.press("Space");
+  await expect(backup).toBeHidden();
+
+  await open(page, "/reference/objects/Run");
+  await expect(sideBar(page).locator("details[open] > summary")).toHaveText(["Reference and background"]);
+});
+
+test("of a table of fields the description has most of the width, and no name breaks within a word", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(page, "/reference/api/runs.create");
+  const row = page.getByRole("row").filter({ hasText: "Idempotency-Key" });
+  const [whole, about] = [await row.boundingBox(), await row.getByRole("cell").last().boundingBox()];
+  expect(about!.width / whole!.width).toBeGreaterThan(0.6);
+  // A part of a name that is one word of letters has one box; a broken one would have several.
+  const broken = await page.getByRole("row").evaluateAll((rows) =>
+    rows.flatMap((row) => {
+      const code = row.querySelector("td:first-child code");
+      if (!code) return [];
+      return [...code.childNodes].flatMap((part) => {
+        const range = document.createRange();
+        return [...(part.textContent ?? "").matchAll(/[A-Za-z]+/g)].flatMap(({ 0: word, index }) => {
+          range.setStart(part, index);
+          range.setEnd(part, index + word.length);
+          return range.getClientRects().length > 1 ? [word] : [];
+        });
+      });
+    }),
+  );
+  expect(broken).toEqual([]);
 });
 
 test("a search by keyboard alone finds a page and opens it", async ({ page }) => {
@@ -124,9 +183,17 @@ test("on a phone the pages are behind a button, and each row of a table becomes 
   const tops = await Promise.all(cells.map(async (cell) => (await cell.boundingBox())!.y));
   expect(tops, "one below the other").toEqual([...tops].sort((one, other) => one - other));
   expect(new Set(tops).size).toBe(cells.length);
-  await page.getByRole("button", { name: "Menu" }).click();
-  await expect(sideBar(page)).toBeVisible();
-  await sideBar(page).getByRole("link", { name: "Streaming" }).click();
+  const menu = page.getByRole("button", { name: "Menu" });
+  await page.getByRole("heading", { name: "Errors" }).scrollIntoViewIfNeeded();
+  await menu.click();
+  await expect(menu).toHaveAttribute("aria-expanded", "true");
+  await expect(sideBar(page).getByRole("link", { name: "API", exact: true })).toBeInViewport();
+  await expectAccessible(page, "the open menu");
+  await page.keyboard.press("Escape");
+  await expect(sideBar(page)).toBeHidden();
+  await expect(menu).toBeFocused();
+  await menu.click();
+  await choose(page, "Build agents", "Streaming");
   await expect(title(page)).toHaveText("Streaming");
   await expect(sideBar(page)).toBeHidden();
 });
@@ -145,7 +212,7 @@ test.describe("without JavaScript", () => {
     await expect(page.getByText('import { Runnel } from "runnel-sdk"').first()).toBeVisible();
     await expect(page.getByRole("button")).toHaveCount(0);
     await expect(page.getByRole("combobox")).toHaveCount(0);
-    await sideBar(page).getByRole("link", { name: "Errors" }).click();
+    await choose(page, "Reference and background", "Errors");
     await expect(title(page)).toHaveText("Errors");
     await page.setViewportSize({ width: 390, height: 844 });
     await sideBar(page).getByRole("link", { name: "Events" }).click();

@@ -17,7 +17,7 @@ import { htmlOf, notFoundPage } from "./html.ts";
 import { licensePages, licensesText, readNotices } from "./licenses.ts";
 import { eventPages, objectPages } from "./objects.ts";
 import { operationPages } from "./operations.ts";
-import { navOf, type Page, pageOf, plain, writtenPages } from "./pages.ts";
+import { linksOf, navOf, type Page, pageOf, plain, writtenPages } from "./pages.ts";
 import { searchWords } from "./search-words.ts";
 import { configurationPages, limitsPage } from "./settings.ts";
 
@@ -38,9 +38,15 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
     await write(`${page.path}.md`, page.markdown);
   }
   await write("404.html", htmlOf(notFoundPage, nav));
-  const inOrder = nav.flatMap(({ links }) => links.map(({ path }) => pages.find((page) => page.path === path)!));
-  const lines = inOrder.map(({ path, title, summary }) => `- [${title}](/docs/${path}.md): ${summary}`);
-  await write("llms.txt", `# runnel\n\n> ${index.summary}\n\n## Docs\n\n${lines.join("\n")}\n`);
+  const pageAt = new Map(pages.map((page) => [page.path, page]));
+  const inOrder = nav.flatMap((group) => linksOf(group).map(({ path }) => pageAt.get(path)!));
+  const listed = nav.map((group) => {
+    const lines = linksOf(group)
+      .map(({ path }) => pageAt.get(path)!)
+      .map(({ path, title, summary }) => `- [${title}](/docs/${path}.md): ${summary}`);
+    return `## ${group.title}\n\n${group.summary}\n\n${lines.join("\n")}\n`;
+  });
+  await write("llms.txt", `# runnel\n\n> ${index.summary}\n\n${listed.join("\n")}`);
   const ordered = [...inOrder, ...pages.filter((page) => !inOrder.includes(page))];
   await write("llms-full.txt", ordered.map(({ markdown }) => markdown.trim()).join("\n\n---\n\n"));
   await write("licenses.txt", licensesText(notices));

@@ -3,7 +3,7 @@ import bash from "highlight.js/lib/languages/bash";
 import json from "highlight.js/lib/languages/json";
 import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
-import { type NavGroup, type Page, pageOf, resolveLink } from "./pages.ts";
+import { linksOf, type NavGroup, type Page, pageOf, resolveLink } from "./pages.ts";
 
 hljs.registerLanguage("bash", bash);
 hljs.registerLanguage("json", json);
@@ -16,10 +16,14 @@ export const notFoundPage = pageOf(
   "# There is no such page\n\nThe address is wrong, or the page has moved. Search for it above, or choose one at the side.\n\n- [Quickstart](start/quickstart.md)\n- [API](reference/api/index.md)\n- [Errors](reference/errors/index.md)\n",
 );
 
-/** Returns one page of the site. It works without scripts; with them it has search, tabs and copy buttons. */
+/**
+ * Returns one page of the site. It works without scripts; with them it has search, tabs and copy buttons. The group of
+ * the page is open in the side bar, and the others are folded.
+ */
 export function htmlOf(page: Page, nav: readonly NavGroup[]): string {
   const body = bodyOf(page);
   const sections = [...body.matchAll(/<h2 id="([^"]+)"><a[^>]*>(.*?)<\/a><\/h2>/g)];
+  const opened = groupWith(page.path, nav);
   const title = page.path === "index" ? "runnel documentation" : `${page.title} · runnel`;
   return `<!doctype html>
 <html lang="en">
@@ -50,7 +54,7 @@ ${
 </header>
 <div class="columns">
 <nav id="pages" aria-label="Pages">
-${nav.map((group) => groupOf(group, page.path)).join("\n")}
+${nav.map((group) => groupOf(group, page.path, group === opened)).join("\n")}
 </nav>
 <main id="content">
 ${body}
@@ -69,14 +73,36 @@ ${sections.length > 1 ? `<p>On this page</p><ul>${sections.map(([, id, text]) =>
 `;
 }
 
-function groupOf({ title, links }: NavGroup, current: string): string {
-  const here = (path: string) =>
-    path === current || (path.endsWith("/index") && current.startsWith(path.slice(0, -"index".length)));
-  const items = links.map(
-    ({ title, path }) =>
-      `<li><a href="${addressOf(path)}"${here(path) ? ' aria-current="page"' : ""}>${escaped(title)}</a></li>`,
-  );
-  return `<p>${escaped(title)}</p><ul>${items.join("")}</ul>`;
+/** True for the link of a page, and for the link of the index that lists the page. */
+const isLinkTo = (path: string, current: string): boolean =>
+  path === current || (path.endsWith("/index") && current.startsWith(path.slice(0, -"index".length)));
+
+/**
+ * Returns the group of a page: the one that links to it. A page without a link, such as an object of the API, is in the
+ * group that has most pages of its folder. Pages outside of all folders have none.
+ */
+function groupWith(current: string, nav: readonly NavGroup[]): NavGroup | undefined {
+  const linked = nav.find((group) => linksOf(group).some(({ path }) => isLinkTo(path, current)));
+  if (linked || !current.includes("/")) return linked;
+  const folder = current.slice(0, current.indexOf("/") + 1);
+  const countIn = (group: NavGroup) => linksOf(group).filter(({ path }) => path.startsWith(folder)).length;
+  const [first] = nav.filter((group) => countIn(group) > 0).sort((one, other) => countIn(other) - countIn(one));
+  return first;
+}
+
+function groupOf({ title, sections }: NavGroup, current: string, isOpen: boolean): string {
+  const lists = sections
+    .filter(({ links }) => links.length > 0)
+    .map(({ title: section, links }) => {
+      const items = links.map(
+        ({ title, path }) =>
+          `<li><a href="${addressOf(path)}"${isLinkTo(path, current) ? ' aria-current="page"' : ""}>${escaped(title)}</a></li>`,
+      );
+      // A list says to screen readers what it is of; its heading above is for the eyes.
+      const heading = section === "" ? "" : `<p aria-hidden="true">${escaped(section)}</p>`;
+      return `${heading}<ul aria-label="${escaped(section || title)}">${items.join("")}</ul>`;
+    });
+  return `<details${isOpen ? " open" : ""}><summary>${escaped(title)}</summary>${lists.join("")}</details>`;
 }
 
 /** `guides/x` → `/docs/guides/x`; `reference/api/index` → `/docs/reference/api`. */
@@ -91,9 +117,13 @@ const sun = iconOf(
   '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',
 );
 
-/** On a narrow page each row is an entry, and each cell names its column. The roles stay valid in that layout. */
+/**
+ * On a narrow page each row is an entry, and each cell names its column. A table of fields or flags has such entries at
+ * every width, so that the description has most of it. The roles stay valid in that layout.
+ */
 function tableOf(table: string): string {
   const columns = [...table.matchAll(/<th[^>]*>(.*?)<\/th>/g)].map(([, name = ""]) => name.replace(/<[^>]+>/g, ""));
+  const isOfEntries = columns.length > 2 && /^(Description|Meaning)$/.test(columns.at(-1) ?? "");
   const rows = table
     .replace("<table>", '<table role="table">')
     .replace(/<(thead|tbody)>/g, '<$1 role="rowgroup">')
@@ -103,9 +133,18 @@ function tableOf(table: string): string {
       return row
         .replace("<tr>", '<tr role="row">')
         .replace(/<td\b/g, () => `<td role="cell" data-column="${escaped(columns[column++] ?? "")}"`);
-    });
-  return `<div class="wide" tabindex="0">${rows}</div>`;
+    })
+    .replace(/<code>(.*?)<\/code>/g, (_, text) => `<code>${withBreaks(text)}</code>`);
+  return `<div class="wide${isOfEntries ? " entries" : ""}" tabindex="0">${rows}</div>`;
 }
+
+/** Lets a long name wrap between its parts: `memory.stores[].top_k` before each part, longer ones before each word. */
+const withBreaks = (name: string): string =>
+  name
+    .replace(/[./](?=[A-Za-z_{*])/g, "$&<wbr>")
+    .split("<wbr>")
+    .map((part) => (part.length > 28 ? part.replace(/_(?=\w)/g, "_<wbr>") : part))
+    .join("<wbr>");
 
 interface Code {
   language: string;

@@ -4,13 +4,14 @@ import { languages, programOf } from "../../e2e/doc-examples.ts";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject, root } from "../root.ts";
 import { referencePages } from "./build-docs.ts";
-import { rendered } from "./html.ts";
+import { htmlOf, rendered } from "./html.ts";
 import { licensePages, readNotices } from "./licenses.ts";
 import { wrongIds } from "./named-ids.ts";
-import { navOf, type Page, pageBytes, resolveLink, writtenPages } from "./pages.ts";
+import { linksOf, navOf, type Page, pageBytes, resolveLink, writtenPages } from "./pages.ts";
 import { sentencesIn, stripCode } from "./prose.ts";
 
 const written = writtenPages();
+const groups = navOf(written.find(({ path }) => path === "index")!);
 /** Files with ids of OpenAI. */
 const ofOthers = ["e2e/import-openai-assistants.e2e.ts"];
 let all: Page[] = [];
@@ -69,9 +70,36 @@ test("the site's style uses only existing tokens", () => {
   expect([...used].filter((name) => !known.includes(`${name}:`))).toEqual([]);
 });
 
+describe("the side bar", () => {
+  test("has six groups, and each says in one sentence what it is about", () => {
+    expect(groups.length).toBe(6);
+    expect(groups.filter(({ summary }) => !/^[A-Z][^.!?]{20,120}\.$/.test(summary))).toEqual([]);
+  });
+
+  test("has no section without a link", () => {
+    const empty = groups.flatMap(({ title, sections }) =>
+      sections.filter(({ title, links }) => title !== "" && links.length === 0).map((one) => `${title}: ${one.title}`),
+    );
+    expect(empty).toEqual([]);
+  });
+
+  test("opens the group of the page, and folds the others", () => {
+    const openIn = (path: string) =>
+      [...htmlOf(all.find((page) => page.path === path)!, groups).matchAll(/<details open><summary>([^<]*)</g)].map(
+        ([, title]) => title,
+      );
+    expect(groups.flatMap(linksOf).filter(({ path }) => openIn(path).length !== 1)).toEqual([]);
+    expect(openIn("guides/slack")).toEqual(["Connect clients and channels"]);
+    expect(openIn("start/clients")).toEqual(["Build agents"]);
+    expect(openIn("reference/errors/rate_limit_error")).toEqual(["Reference and background"]);
+    expect(openIn("reference/objects/Run")).toEqual(["Reference and background"]);
+    expect(openIn("index")).toEqual([]);
+  });
+});
+
 describe("a page of the documentation", () => {
-  test("has at most 8,192 bytes; the changelog grows with each version", () => {
-    const bounded = all.filter(({ path }) => path !== "changelog");
+  test("has at most 8,192 bytes; the changelog grows with each version, the list of pages with each page", () => {
+    const bounded = all.filter(({ path }) => path !== "changelog" && path !== "index");
     expect(
       faults(bounded, ({ markdown }) =>
         Buffer.byteLength(markdown) > pageBytes ? [`${Buffer.byteLength(markdown)}`] : [],
@@ -80,9 +108,7 @@ describe("a page of the documentation", () => {
   });
 
   test("written by hand is in the side bar, once", () => {
-    const listed = navOf(written.find(({ path }) => path === "index")!).flatMap(({ links }) =>
-      links.map(({ path }) => path),
-    );
+    const listed = groups.flatMap((group) => linksOf(group).map(({ path }) => path));
     expect(listed.filter((path, at) => listed.indexOf(path) !== at)).toEqual([]);
     expect(written.map(({ path }) => path).filter((path) => path !== "index" && !listed.includes(path))).toEqual([]);
   });

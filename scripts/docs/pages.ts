@@ -15,8 +15,16 @@ export interface Page {
   isPart?: true;
 }
 
-/** A group of the side bar: a section of the first page. */
+/** A group of the side bar that folds: a section of the first page. */
 export interface NavGroup {
+  title: string;
+  /** What its pages are about, in a sentence. */
+  summary: string;
+  sections: NavSection[];
+}
+
+/** Links below one heading of a group. Those before its first heading have an empty title. */
+export interface NavSection {
   title: string;
   links: { title: string; path: string }[];
 }
@@ -49,17 +57,29 @@ export function pageThatFits<Size>(path: string, sizes: readonly Size[], write: 
   return pageOf(path, text);
 }
 
-/** Returns the side bar: the lists of the first page. */
+/**
+ * Returns the side bar: the groups, headings and lists of the first page. Throws if a group does not begin with a
+ * paragraph.
+ */
 export function navOf(index: Page): NavGroup[] {
-  const sections = index.markdown.split(/^## /m).slice(1);
-  return sections.map((section) => ({
-    title: section.slice(0, section.indexOf("\n")),
-    links: [...section.matchAll(/^- \[([^\]]+)\]\(([^)#]+)\.md\)/gm)].map(([, title = "", path = ""]) => ({
-      title,
-      path,
-    })),
-  }));
+  const groups = index.markdown.split(/^## /m).slice(1);
+  return groups.map((group) => {
+    const [, title, summary, rest] = /^(.+)\n\n([^\n#-][^\n]*)\n\n([\s\S]*)$/.exec(group) ?? [];
+    if (!title || !summary || !rest)
+      throw new Error(`A group of ${index.path}.md must begin with a paragraph: ${group}`);
+    const sections = rest.split(/^(?=### )/m).map((section) => ({
+      title: /^### (.+)/.exec(section)?.[1] ?? "",
+      links: [...section.matchAll(/^- \[([^\]]+)\]\(([^)#]+)\.md\)/gm)].map(([, title = "", path = ""]) => ({
+        title,
+        path,
+      })),
+    }));
+    return { title, summary: plain(summary), sections };
+  });
 }
+
+/** Returns the links of a group, in order. */
+export const linksOf = ({ sections }: NavGroup): NavSection["links"] => sections.flatMap(({ links }) => links);
 
 /**
  * Resolves a relative link of a page, from `/docs/`: `../start/install.md#tls` on `guides/x` is `start/install.md#tls`.

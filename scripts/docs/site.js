@@ -54,12 +54,24 @@
     addEventListener("afterprint", () => paint(before));
   }
 
+  /** On a narrow page the button shows the side bar over the page, which cannot be reached meanwhile. */
   function setUpMenu() {
     const menu = document.getElementById("menu");
-    menu.addEventListener("click", () => {
-      const open = document.body.classList.toggle("menu-open");
+    const content = document.getElementById("content");
+    const show = (open) => {
+      document.body.classList.toggle("menu-open", open);
       menu.setAttribute("aria-expanded", String(open));
+      content.inert = open;
+      if (open) document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest" });
+    };
+    menu.addEventListener("click", () => show(!document.body.classList.contains("menu-open")));
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !document.body.classList.contains("menu-open")) return;
+      show(false);
+      menu.focus();
     });
+    matchMedia("(max-width: 52rem)").addEventListener("change", () => show(false));
+    addEventListener("pageshow", () => show(false)); // A page that the browser kept comes back without it.
   }
 
   function setUpTabs() {
