@@ -20,7 +20,7 @@ import { sentencesIn, sentencesInTables } from "./docs/prose.ts";
 import { commandsIn, faultOf } from "./docs/typed-commands.ts";
 import { inProject, root } from "./root.ts";
 import type { OpenApi } from "./sdk-codegen/openapi.ts";
-import { findMissingDescriptions } from "./undescribed.ts";
+import { findEmptyDescriptions, findMissingDescriptions } from "./undescribed.ts";
 
 // The reference is complete: each item of the code is on exactly one of its pages.
 let document: OpenApi;
@@ -215,18 +215,18 @@ test("the page of the audit log names every action, and no other", () => {
   expect(named.toSorted()).toEqual([...new Set(sources().flatMap(actionsIn))].sort());
 });
 
-describe("GET /v1/openapi.json", () => {
-  const read = async () => {
-    await using server = testApp();
-    return (await (await server.client()).get("/v1/openapi.json")).body;
-  };
+const openApi = async () => {
+  await using server = testApp();
+  return (await (await server.client()).get("/v1/openapi.json")).body;
+};
 
+describe("GET /v1/openapi.json", () => {
   test("describes every property, parameter and header, and has an example of every operation", async () => {
-    expect(findMissingDescriptions(await read())).toEqual([]);
+    expect(findMissingDescriptions(await openApi())).toEqual([]);
   });
 
   test("is refused if one property, parameter or example is missing", async () => {
-    const document = await read();
+    const document = await openApi();
     delete document.components.schemas.Run.properties.status.description;
     delete document.paths["/v1/agents"].get.parameters[0].description;
     delete document.paths["/v1/runs"].post.requestBody.content["application/json"].example;
@@ -237,6 +237,36 @@ describe("GET /v1/openapi.json", () => {
       "runs.create has no example of its request",
       "runs.create has no example of its response",
     ]);
+  });
+});
+
+describe("the description of a property", () => {
+  test("says more than the words of its name and of its object", async () => {
+    expect(findEmptyDescriptions(await openApi())).toEqual([]);
+  });
+
+  test.each([
+    ["Agent", "name", "Its name."],
+    ["Agent", "object", "What this object is."],
+    ["Agent", "created_at", "When it was created."],
+    ["RunCompletedEventData", "run_id", "The run."],
+    ["Suite", "description", "What the suite is for; null: no description."],
+    ["ToolCall", "tool_calls", "The tool calls."],
+    ["FileObject", "status", "Status of the files."],
+    ["Run", "status", ""],
+  ])("is refused if it does not: %s.%s, %p", (name, field, description) => {
+    const document = { components: { schemas: { [name]: { properties: { [field]: { description } } } } } };
+    expect(findEmptyDescriptions(document)).toEqual([`${name}.${field}: ${description}`]);
+  });
+
+  test.each([
+    ["Agent", "name", "The name by which requests may give the agent."],
+    ["Agent", "object", "Always `agent`."],
+    ["Usage", "latency_ms", "How long it took, in milliseconds."],
+    ["Deleted", "deleted", "Always true."],
+  ])("is taken if it does: %s.%s, %p", (name, field, description) => {
+    const document = { components: { schemas: { [name]: { properties: { [field]: { description } } } } } };
+    expect(findEmptyDescriptions(document)).toEqual([]);
   });
 });
 

@@ -30,3 +30,38 @@ export function findMissingDescriptions(document: Node): string[] {
 /** True for a schema of any object. */
 const isAnyObject = (schema: Node): boolean =>
   schema.type === "object" && Object.keys(schema).every((key) => key === "type" || key === "description");
+
+/**
+ * Returns the properties whose description says nothing beside the words of their own name and of their object's, with
+ * the description: `Agent.name: Its name.`
+ */
+export function findEmptyDescriptions(document: Node): string[] {
+  const { schemas = {} } = document.components as Record<string, Record<string, Node>>;
+  return Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties as Record<string, Node>).flatMap(([field, { description }]) => {
+      const known = stemsIn(`${name} ${field}`);
+      const isEmpty = typeof description === "string" && [...stemsIn(description)].every((stem) => known.has(stem));
+      return isEmpty ? [`${name}.${field}: ${description}`] : [];
+    }),
+  );
+}
+
+/** Words that say nothing by themselves. A name is a name, so the word says no more than `its` does. */
+const fillers = new Set(
+  (
+    "a all also an and any are as at be been by can each every field for from had has have how if in is it its may more no none not null " +
+    "object of on one only or other own property that the their them there these they this those to value was were what when where whether " +
+    "which who whom whose why will with you your"
+  ).split(" "),
+);
+
+/** Returns the words of a text or a name in one form: `RunToolCalls`, `tool_call` and "tool calls" share two of them. */
+function stemsIn(text: string): Set<string> {
+  const words = text
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  return new Set(
+    (words ?? []).filter((word) => !fillers.has(word)).map((word) => word.replace(/(?:ies|es|ed|ing|[sedy])$/, "")),
+  );
+}

@@ -12,7 +12,10 @@ export const Budget = partial({
     "How many tokens may be used, of prompts and answers together.",
     Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
   ),
-  max_tool_calls: about("How many tools may be called.", Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  max_tool_calls: about(
+    "How many tool calls the run may make, refused ones not counted.",
+    Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  ),
   max_wall_ms: about(
     "How long it may take since it began, waiting included.",
     Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),

@@ -164,7 +164,10 @@ export const ModelUsage = closedObject({
   ),
   output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
   cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
-  reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
+  reasoning_tokens: about(
+    "Tokens that the model used to think, a part of `output_tokens`; null if unknown.",
+    CountOrNull,
+  ),
   ...cacheWrites,
   /** Uses of the provider's own tools, which it charges beside the tokens. */
   web_searches: about("Searches of the provider's web search; absent without any.", optional(Count)),

@@ -48,17 +48,17 @@ const Step = about("The step's number in the run, from 0.", index(capsuleLimits.
 const StepOrStart = Type.Integer({ minimum: -1, maximum: capsuleLimits.steps });
 const ErrorCode = about("What went wrong, for programs.", Short);
 const ErrorMessage = about("What went wrong, for people; it may change.", Text);
-const MemoryId = about("The memory store.", Id);
+const MemoryId = about("Id of the memory store: `mem_…`.", Id);
 const Latency = about("How long it took, in milliseconds.", Milliseconds);
-const ToolName = about("The tool's name.", Short);
-const Attempt = about("The number of the attempt, from 1.", Count);
+const ToolName = about("The name by which the model calls the tool.", Short);
+const Attempt = about("The number of the attempt, from 1. It grows with each repetition.", Count);
 const Cost = about("What it cost in US dollars; null where that is not known.", Money);
 const Estimated = about("Whether the server estimated the tokens, because the provider did not report them.", Flag);
 const CostEstimated = about(
   "True if the cost follows a price that is not the model's own: that of its dearest relative, of the dearest hour, or of another service tier.",
   optional(True),
 );
-const ToolId = about("The tool; null where it is none of the project's.", orNull(Id));
+const ToolId = about("Id of the tool: `tool_…`; null where it is none of the project's.", orNull(Id));
 const Seq = Type.Integer({ minimum: 0, maximum: capsuleLimits.entries });
 
 export const divergenceKinds = ["prompt", "tool_call", "guardrail", "decision", "output"] as const;
@@ -69,11 +69,14 @@ export const Divergence = named(
   "Divergence",
   closedObject({
     step_index: about("The step that differs.", StepOrStart),
-    kind: about("What differs.", oneOf(divergenceKinds)),
+    kind: about(
+      "What differs: the prompt, a tool call, a guardrail, a person's decision or the output.",
+      oneOf(divergenceKinds),
+    ),
     /** SHA-256 of the recorded and of the computed value. */
     expected_hash: about("SHA-256 of what the record has.", Hash),
     actual_hash: about("SHA-256 of what the run did.", Hash),
-    message: about("What differs, in a sentence.", Text),
+    message: about("The difference in a sentence, for people.", Text),
     /** Both values, if they are short enough. */
     expected: about("What the record has; absent where it has nothing.", optional(Any)),
     actual: about("What the run did instead; absent where it did nothing.", optional(Any)),
@@ -109,7 +112,10 @@ export const RunUsage = named(
     ),
     output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
     cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
-    reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
+    reasoning_tokens: about(
+      "Tokens that the model used to think, a part of `output_tokens`; null if unknown.",
+      CountOrNull,
+    ),
     ...cacheWrites,
     total_tokens: about("Tokens of prompts and answers together; null where they are not known.", CountOrNull),
     model_calls: about("How many model calls were made.", Count),
@@ -196,7 +202,7 @@ export const elicitationModes = ["form", "url"] as const;
 export const Elicitation = named(
   "Elicitation",
   closedObject({
-    id: about("Its id.", Id),
+    id: about("The id of the question: `elc_…`. The answer names it.", Id),
     mode: about("Whether the user fills in a form, or opens an address.", oneOf(elicitationModes)),
     message: about("What the MCP server asks, for people.", Text),
     requested_schema: about("The JSON Schema of the answer, an object; absent for an address.", optional(Json)),
@@ -216,14 +222,14 @@ export const elicitationActions = ["accept", "decline", "cancel"] as const;
 
 /** The user's answer to a question of an MCP server. */
 const ElicitationAnswer = closedObject({
-  id: about("The question.", Id),
+  id: about("The id of the question that is answered: `elc_…`.", Id),
   action: about("Whether the user accepted, declined or dismissed the question.", oneOf(elicitationActions)),
   content: about("What the user filled in; absent where there is nothing.", optional(Json)),
 });
 export type ElicitationAnswer = Static<typeof ElicitationAnswer>;
 
 const ToolRequest = closedObject({
-  id: about("Its id.", Id),
+  id: about("The id of the call, the same in all of its events.", Id),
   step_index: Step,
   turn_index: Step,
   tool_id: ToolId,
@@ -253,10 +259,10 @@ export const Decider = named(
 export type Decider = Static<typeof Decider>;
 
 export const RequiredCall = closedObject({
-  id: about("Its id.", Id),
+  id: about("The id of the call, under which its output is submitted.", Id),
   tool_id: ToolId,
   tool: ToolName,
-  arguments: about("The arguments of the call.", Json),
+  arguments: about("What the model gave the call, by the names of the tool's `parameters`.", Json),
   needs: about(waitsFor, Needs),
   elicitation: about(
     "The question that the user is asked; absent where it waits for something else.",
@@ -283,9 +289,9 @@ export type RequiredAction = Static<typeof RequiredAction>;
 export const FileFacts = named(
   "FileReference",
   closedObject({
-    id: about("Its id.", Id),
-    filename: about("The file's name.", Short),
-    mime_type: about("The format of the content.", Short),
+    id: about("The file's id: `file_…`, for `GET /v1/files/:id/content`.", Id),
+    filename: about("The name under which the file is stored.", Short),
+    mime_type: about("Media type of the content, such as `application/pdf`.", Short),
     bytes: about("Its length in bytes.", Count),
     sha256: about("SHA-256 of the content.", Hash),
   }),
@@ -296,8 +302,8 @@ export type FileFacts = Static<typeof FileFacts>;
 export const GuardrailPlace = named(
   "GuardrailPlace",
   closedObject({
-    index: about("Its place, from 0.", Count),
-    type: about("Its type.", oneOf(guardrailTypes)),
+    index: about("Place of the rule in the agent's `guardrails`, from 0.", Count),
+    type: about("What the rule looks for.", oneOf(guardrailTypes)),
     on: about("Where the rule is applied.", oneOf(guardrailPoints)),
   }),
 );
@@ -311,7 +317,7 @@ export const RunError = named(
     step_index: about("The step that failed; null where it was none.", orNull(StepOrStart)),
     retryable: about("Whether a retry may succeed.", Flag),
     /** For `guardrail_blocked`. */
-    guardrail: about("The guardrail's rule.", optional(GuardrailPlace)),
+    guardrail: about("The rule that blocked the run; absent for other codes.", optional(GuardrailPlace)),
     /** For `replay_diverged`. */
     divergence: about("Where the replay differed from the record.", optional(Divergence)),
   }),
@@ -320,7 +326,7 @@ export type RunError = Static<typeof RunError>;
 
 /** A label of an agent, as a run pins it. */
 const RunLabel = closedObject({
-  id: about("The label.", Id),
+  id: about("Id of the label: `lbl_…`.", Id),
   name: about("The label's name.", Short),
   revision: about("How often the label had been moved.", Count),
 });
@@ -328,12 +334,12 @@ export type RunLabel = Static<typeof RunLabel>;
 
 /** A file of a run for its model. */
 const attached = {
-  file_id: about("The file.", Id),
-  filename: about("The file's name.", Short),
-  mime_type: about("The format of the content.", Short),
+  file_id: about("Id of the file that was given: `file_…`.", Id),
+  filename: about("The name under which the file is stored.", Short),
+  mime_type: about("Media type of the content, such as `application/pdf`.", Short),
   sha256: about("SHA-256 of the content.", Hash),
   /** True if the image itself is sent to the model; its bytes are fetched for each request. */
-  image: about("Whether it is an image.", Flag),
+  image: about("True for a picture, which the model sees as such and not as text.", Flag),
   note: about("Why the model did not receive the whole file; null if it did.", orNull(Text)),
   /** True if the PDF itself is sent to models that read PDFs; `text` is for the others. */
   native: about("Whether the model received the PDF itself instead of its text.", optional(True)),
@@ -353,11 +359,11 @@ export const RetrievedPassage = named(
   "RetrievedPassage",
   closedObject({
     memory_id: MemoryId,
-    entry_id: about("The entry.", Id),
-    text: about("The text.", Text),
-    score: about("Relevance, from 0 to 1.", Type.Number()),
-    file_id: about("The file; null where it is of none.", orNull(Id)),
-    filename: about("The file's name.", orNull(Short)),
+    entry_id: about("Id of the entry of the store that has the passage: `ment_…`.", Id),
+    text: about("The passage that was found, as the model read it.", Text),
+    score: about("How well it fits the query, from 0 to 1; the best has the highest.", Type.Number()),
+    file_id: about("The document that the passage was found in: `file_…`; null for a stored text.", orNull(Id)),
+    filename: about("The name of that file, for a citation; null for a text.", orNull(Short)),
     chunk_index: about("The number of the chunk, from 0.", Count),
     page: about("The page of the document; null where it has none.", CountOrNull),
     heading: about("The heading above the text; null where there is none.", orNull(Text)),
@@ -377,7 +383,7 @@ export const StoreFailure = named(
 /** A store that was searched by words only, because its embedding model failed. */
 export const StoreDegradation = named(
   "StoreDegradation",
-  closedObject({ memory_id: MemoryId, error: about("What went wrong.", ToolError) }),
+  closedObject({ memory_id: MemoryId, error: about("Why the store could not be searched by meaning.", ToolError) }),
 );
 
 /** Result of reranking a store's passages; `error` if they kept their order. */
@@ -416,8 +422,8 @@ export type GuardrailVerdict = (typeof guardrailVerdicts)[number];
 export const ForkedFrom = named(
   "ForkPoint",
   closedObject({
-    run_id: about("The run.", Id),
-    step_index: about("The step's number in the run, from 0.", StepOrStart),
+    run_id: about("The run whose first steps were taken over: `run_…`.", Id),
+    step_index: about("The last step that was kept of that run, from 0; -1: its start.", StepOrStart),
   }),
 );
 
@@ -546,8 +552,8 @@ export const eventFields = {
   "run.pause_cancelled": {},
   /** A message of the user while the run was under way. The next model call has it. */
   "run.steered": {
-    message_id: about("The message.", Id),
-    content: about("Its text.", Text),
+    message_id: about("The id of the message, as the run's `messages` have it: `msg_…`.", Id),
+    content: about("What the user said meanwhile.", Text),
     ...media,
     /** True if it ends the model call that is open. */
     interrupt: about("Whether it ended the model call that was open.", optional(True)),
@@ -567,7 +573,7 @@ export const eventFields = {
     step_id: Id,
     ...step,
     turn_index: Step,
-    name: about("Its name.", Short),
+    name: about("What is called, such as the model or the tool.", Short),
     attempt: Attempt,
     tool_call_id: orNull(Id),
     /** SHA-256 of the input (prompt, tools and settings; or tool and arguments). */
@@ -580,7 +586,7 @@ export const eventFields = {
     attempt: Attempt,
     /** `seq` of the start that this one replaces, whose deltas are void. */
     discards: about("The event that began the step. Discard what came after it.", Seq),
-    reason: about("Why.", orNull(ToolError)),
+    reason: about("Why the attempt before it failed; null where it is not known.", orNull(ToolError)),
     /** Delay before the new attempt. */
     delay_ms: about("How long the server waited before this attempt.", Milliseconds),
     /** Cost of the discarded attempt; null if nothing was counted. */
@@ -592,7 +598,7 @@ export const eventFields = {
   },
   "step.completed": {
     ...step,
-    status: about("Its status.", oneOf(["completed", "failed", "cancelled"])),
+    status: about("How the step ended.", oneOf(["completed", "failed", "cancelled"])),
     latency_ms: Latency,
     error: about(
       "What went wrong; null where nothing did.",
@@ -613,9 +619,9 @@ export const eventFields = {
   "tool.requested": { call: ToolRequest },
   /** A person's decision on a call: run it (again), perhaps with other arguments. A rejection is a `tool.completed`. */
   "tool.decided": {
-    tool_call_id: about("The tool call.", Id),
+    tool_call_id: about("Id of the call, the same in all of its events.", Id),
     decision: about("What was decided, or that a question was answered.", oneOf([...decisions, "answer"])),
-    reason: about("Why.", orNull(Text)),
+    reason: about("What the person gave as the reason; null where nothing was given.", orNull(Text)),
     /** For `answer`. */
     elicitation: about("The answer to a question of an MCP server; absent for decisions.", optional(ElicitationAnswer)),
     /** Edited arguments, else null. */
@@ -625,10 +631,10 @@ export const eventFields = {
     needs: about(waitsFor, orNull(Needs)),
   },
   /** The user gave the consent that the call waited for: it is made now. */
-  "tool.authorized": { tool_call_id: about("The tool call.", Id) },
+  "tool.authorized": { tool_call_id: about("Id of the call, the same in all of its events.", Id) },
   /** Word of a call that is under way, from its MCP server. Bounded in number and size; nothing is decided by it. */
   "tool.progress": {
-    tool_call_id: about("The tool call.", Id),
+    tool_call_id: about("Id of the call, the same in all of its events.", Id),
     step_index: Step,
     progress: about("How far the call is; it never decreases. Null for a log message.", orNull(Type.Number())),
     total: about("How far it goes; null where that is not known.", orNull(Type.Number())),
@@ -636,10 +642,10 @@ export const eventFields = {
     level: about("The level of a log message; null for progress.", orNull(oneOf(logLevels))),
   },
   "tool.completed": {
-    tool_call_id: about("The tool call.", Id),
+    tool_call_id: about("Id of the call, the same in all of its events.", Id),
     step_index: Step,
     tool: ToolName,
-    status: about("Its status.", oneOf(callStatuses)),
+    status: about("How the call ended; `unknown`: it was interrupted, and may have taken place.", oneOf(callStatuses)),
     output: Any,
     error: ToolErrorOrNull,
     latency_ms: Latency,
@@ -654,7 +660,7 @@ export const eventFields = {
     /** The person or key that rejected it. */
     by: optional(Decider),
     /** Files of the call, created in the transaction of this event. */
-    files: about("Files of the run's tools.", optional(many(FileFacts))),
+    files: about("Files that the call made; absent if it made none.", optional(many(FileFacts))),
     /** Pictures that the model is shown with the result. Absent in older runs, whose models saw none. */
     images: about("Pictures of the result that the model was shown.", optional(many(ImageFacts))),
     /** Cost of a child run, or of models that a search used. Counted there and for this run too. */
@@ -667,11 +673,11 @@ export const eventFields = {
   "subagent.resumed": { tool_call_id: Id },
   /** A call of a handoff: from here on the other agent answers. */
   "handoff.completed": {
-    tool_call_id: about("The tool call.", Id),
+    tool_call_id: about("Id of the call, the same in all of its events.", Id),
     from_agent_id: about("The agent that handed the conversation over.", Id),
     from_name: Short,
     agent_id: about("The agent that goes on with the conversation.", Id),
-    agent_name: about("The name of that agent.", Short),
+    agent_name: about("What the agent that goes on is called.", Short),
     agent_version: Count,
     filter: HandoffFilter,
     reason: about("Why, as the model says; null where it says nothing.", orNull(Text)),
@@ -691,15 +697,18 @@ export const eventFields = {
     step_id: Id,
     step_index: Step,
     turn_index: Step,
-    guardrail: about("The guardrail's rule.", GuardrailPlace),
-    verdict: about("What the rule said.", oneOf(guardrailVerdicts)),
+    guardrail: about("Which rule of the agent decided.", GuardrailPlace),
+    verdict: about(
+      "What the rule decided: whether the text may pass, is changed, needs a person, or ends the run.",
+      oneOf(guardrailVerdicts),
+    ),
     /** The call, for `tool_call` and `tool_output`. */
-    tool_call_id: about("The tool call; null where there is none.", orNull(Id)),
+    tool_call_id: about("Id of the call whose arguments or result were checked; null for other texts.", orNull(Id)),
     /** The message that came while the run was under way; absent for the run's input. */
     message_id: optional(Id),
     message: ErrorMessage,
     /** Number of matches. */
-    matches: about("How many places were found.", Count),
+    matches: about("In how many places of the text the rule found something.", Count),
     latency_ms: Latency,
     /** Cost of a judge, else null. */
     spent: orNull(ModelSpend),
@@ -710,11 +719,11 @@ export const eventFields = {
   /** Result of searching the agent's stores; ends a `retrieval` step. */
   "memory.retrieved": {
     step_index: Step,
-    query: about("What is looked for.", Text),
+    query: about("The words that the stores were searched with: the run's input.", Text),
     /** Searched stores. */
     stores: many(closedObject({ memory_id: Id, name: Short })),
     /** Best first. */
-    matches: about("What was found.", many(RetrievedPassage)),
+    matches: about("The passages that were found, the best first.", many(RetrievedPassage)),
     /** Stores that could not be searched: the run continues without them and tells the model. */
     failures: about("Stores that could not be searched, and why.", many(StoreFailure)),
     /** Results of reranking; absent if no store has a reranker. */
@@ -728,14 +737,17 @@ export const eventFields = {
   /** The prompt was too long for the model; ends a `compaction` step. */
   "context.compacted": {
     step_index: Step,
-    strategy: about("What happens when the next prompt is too long.", oneOf(["compact", "truncate"])),
+    strategy: about(
+      "`compact`: a summary stands for the earlier messages. `truncate`: they are left out.",
+      oneOf(["compact", "truncate"]),
+    ),
     /** Summary of the messages left out; null if there is none. */
     summary: orNull(Text),
     /**
      * Number of messages of the whole conversation (history and run, as `conversation` counts them) that are no longer
      * sent.
      */
-    left_out: about("How many messages were left out.", Count),
+    left_out: about("How many of the earlier messages the model no longer reads.", Count),
     /** Estimated prompt sizes before and after. */
     tokens_before: about("How long the prompt was, in tokens.", Count),
     tokens_after: about("How long the prompt is now, in tokens.", Count),

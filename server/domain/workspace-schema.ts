@@ -7,7 +7,7 @@ const content = {
   bytes: about("Its length in bytes.", Count),
   sha256: about("SHA-256 of the content.", Hash),
 };
-const Path = about("The path in the folder.", Short);
+const Path = about("Where the file is in `/workspace`, such as `data/sales.csv`.", Short);
 
 export const WorkspaceFile = named("WorkspaceFile", closedObject({ path: Path, ...content }));
 export type WorkspaceFile = Static<typeof WorkspaceFile>;
@@ -42,7 +42,10 @@ export const WorkspaceChange = named(
     given: about(
       "Input files that were put into the folder before the program.",
       optional(
-        many(closedObject({ file_id: about("The input file.", Id), path: Path, ...content }), workspaceLimits.files),
+        many(
+          closedObject({ file_id: about("Id of the run's file: `file_…`.", Id), path: Path, ...content }),
+          workspaceLimits.files,
+        ),
       ),
     ),
     changed: about("Files that the program wrote.", filesOf),

@@ -4,7 +4,7 @@ import { historyModes, mostTurns, rerankTypes } from "../domain/agent-snapshot.t
 import { Budget as anyBudget } from "../domain/budget-schema.ts";
 import { chunkingBounds } from "../domain/chunking.ts";
 import { Metadata as anyMetadata, namedInPaths, wellFormedText } from "../domain/fields.ts";
-import { idPattern, type Kind } from "../domain/ids.ts";
+import { idPattern, type Kind, prefixes } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import { reasoningEfforts, toolChoices } from "../domain/providers.ts";
 import { inputRoles } from "../domain/run-input.ts";
@@ -16,6 +16,20 @@ import { about, closedObject, named, oneOf, open, orNull, partial } from "../lib
 
 /** Key-value pairs of the client; names may have any characters, but must not be empty or too long. */
 export const Metadata = about("Up to 16 key-value pairs of your own.", named("Metadata", anyMetadata));
+
+/** The name of a thing that its project has several of. */
+export const GivenName = about(
+  "The name that you give it, by which people find it in lists and in the dashboard.",
+  Type.String({ minLength: 1, maxLength: limits.name_length }),
+);
+
+export const EnabledInput = about(
+  "Whether it is in use. What is switched off is kept, and does nothing.",
+  Type.Boolean(),
+);
+
+/** Arguments of a call, in place of the model's. */
+export const GivenArguments = "What the call is given, by the names of the tool's `parameters`.";
 
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 
@@ -51,7 +65,8 @@ export const changeableChoice = {
 };
 
 /** Path parameters with an id; an invalid id is 404. */
-export const pathOf = (kind: Kind) => pathWith({ id: about("The id.", idOf(kind)) });
+export const pathOf = (kind: Kind) =>
+  pathWith({ id: about(`The ${kind.replaceAll("_", " ")}, by its id: \`${prefixes[kind]}_…\`.`, idOf(kind)) });
 
 /** Path parameters. Dashboard paths also have project and environment. */
 export const pathWith = open;
@@ -70,20 +85,29 @@ const CallId = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
 
 /** Contents of a part, of which it has one. */
 const partContents = {
-  file_id: about("A file of the project.", Type.Optional(idOf("file"))),
+  file_id: about("Id of a file that was uploaded: `file_…`. Give this, `data` or `url`.", Type.Optional(idOf("file"))),
   data: about("The content: a `data:` URL, or base64.", Type.Optional(Type.String())),
   url: about(
     "A public https address, from which the server fetches the content once.",
     Type.Optional(Type.String({ minLength: 1, maxLength: 8192 })),
   ),
 };
-const PartText = about("The text.", Type.String({ minLength: 1, maxLength: limits.input_bytes }));
+const PartText = about(
+  "The words of this part of the message.",
+  Type.String({ minLength: 1, maxLength: limits.input_bytes }),
+);
 const FileName = about(
   "The name of a document that is sent as data or fetched.",
   Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
 );
 const partOf = <T extends string, P extends TProperties>(name: string, type: T, properties: P) =>
-  named(name, closedObject({ type: about("Its type.", Type.Literal(type)), ...properties }));
+  named(
+    name,
+    closedObject({
+      type: about(`Always \`${type}\`: it says which other fields there are.`, Type.Literal(type)),
+      ...properties,
+    }),
+  );
 
 /** Parts under runnel's names, and under those of OpenAI's Responses and Chat Completions. */
 const inputParts = [
@@ -105,7 +129,7 @@ const inputParts = [
   }),
   partOf("RunInputAudioItem", "input_audio", {
     input_audio: about(
-      "The recording.",
+      "What was recorded, as data with its format.",
       named(
         "RunInputAudioData",
         closedObject({
@@ -136,25 +160,28 @@ export const InputContent = Type.Union([
 export const InputMessage = named(
   "RunInputMessage",
   closedObject({
-    role: about("Who said it.", oneOf(inputRoles)),
-    content: about("What was said.", InputContent),
+    role: about("Who said it: `user`, `assistant` or, of a result, `tool`.", oneOf(inputRoles)),
+    content: about("What was said: a text, or parts with images, recordings and documents.", InputContent),
     tool_calls: about(
-      "The tool calls.",
+      "What the assistant asked tools for in this message.",
       Type.Optional(
         Type.Array(
           named(
             "RunInputCall",
             closedObject({
-              id: about("Its id.", CallId),
-              name: about("Its name.", Type.String({ minLength: 1, maxLength: 128 })),
-              arguments: about("The arguments of the call.", JsonObject),
+              id: about("The id of the call, by which its result names it in `tool_call_id`.", CallId),
+              name: about(
+                "The name by which the model called the tool.",
+                Type.String({ minLength: 1, maxLength: 128 }),
+              ),
+              arguments: about("What the model gave the call, by the names of the tool's `parameters`.", JsonObject),
             }),
           ),
           { minItems: 1, maxItems: limits.tools_per_agent },
         ),
       ),
     ),
-    tool_call_id: about("The tool call.", Type.Optional(CallId)),
+    tool_call_id: about("The call whose result this message is, of the role `tool`.", Type.Optional(CallId)),
     is_error: about("Whether the output says what went wrong.", Type.Optional(Type.Boolean())),
   }),
 );
@@ -188,7 +215,10 @@ export const Chunking = named(
 
 /** Agent fields that a run may override. */
 export const overridableFields = {
-  instructions: about("The system prompt.", Type.String({ maxLength: limits.instructions_bytes })),
+  instructions: about(
+    "The system prompt: what the agent is to do, and how. It stands before the conversation.",
+    Type.String({ maxLength: limits.instructions_bytes }),
+  ),
   model: about("The model, as `<provider>/<model>`.", Type.String({ minLength: 1, maxLength: 300 })),
   models: about(
     "Several models in their order, in place of `model`: the next one is asked if those before it cannot answer.",
@@ -230,7 +260,15 @@ export const settingFields = {
     "Whether the model calls tools: `auto`, `none`, or it must call one in its first answer (`required`, or the tool of this `name`).",
     Type.Union([
       oneOf(toolChoices),
-      named("ToolChoice", closedObject({ name: about("Its name.", Type.String({ minLength: 1, maxLength: 128 })) })),
+      named(
+        "ToolChoice",
+        closedObject({
+          name: about(
+            "The tool that the model must call in its first answer.",
+            Type.String({ minLength: 1, maxLength: 128 }),
+          ),
+        }),
+      ),
     ]),
   ),
   stop: about(
@@ -248,7 +286,10 @@ export const RerankInput = named(
   "RerankInput",
   closedObject({
     model: about("The model, as `<provider>/<model>`.", Type.String({ minLength: 1, maxLength: 300 })),
-    type: about("Its type.", Type.Optional(oneOf(rerankTypes))),
+    type: about(
+      "`cross_encoder`: a model for reranking scores each passage. `chat`: a chat model is asked for the order.",
+      Type.Optional(oneOf(rerankTypes)),
+    ),
     candidates: about(
       "How many of the passages found are given to the reranking model, never fewer than `top_k`.",
       Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -287,7 +328,10 @@ export const AgentOverrides = named(
     ...overridableFields,
     additional_instructions: about("Instructions that are appended to the agent's.", overridableFields.instructions),
     history: about("How much of a thread its runs read.", HistoryInput),
-    model_settings: about("Settings of the model.", named("ModelSettingsOverrides", partial(settingFields))),
+    model_settings: about(
+      "Settings of the model for this run; those of the agent apply to what is left out.",
+      named("ModelSettingsOverrides", partial(settingFields)),
+    ),
   }),
 );
 export type AgentOverrides = Static<typeof AgentOverrides>;

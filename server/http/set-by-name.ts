@@ -13,10 +13,13 @@ const setOutcomes = ["created", "updated", "unchanged"] as const;
 export const setResult = {
   outcome: t.about("What the request did, or would do with `dry_run`.", t.oneOf(setOutcomes)),
   changes: t.about("Names of the fields that differ from what was stored; empty for a new thing.", t.list(t.text)),
-  dry_run: t.about("Whether nothing was stored.", t.boolean),
+  dry_run: t.about("True if the request asked only what it would do: nothing was stored.", t.boolean),
 };
 
-const name = t.about("The name.", Type.String({ minLength: 1, maxLength: limits.name_length, pattern: namedInPaths }));
+const name = t.about(
+  "The name of the agent or tool. It is created if there is none of this name.",
+  Type.String({ minLength: 1, maxLength: limits.name_length, pattern: namedInPaths }),
+);
 
 export const namePath = { name };
 export const nameParams = pathWith({ name: Type.String() });

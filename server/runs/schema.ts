@@ -47,7 +47,10 @@ export const CreateRun = closedObject({
     Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
   ),
   overrides: about("What is different from the agent.", Type.Optional(AgentOverrides)),
-  tools: about("The tools.", Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent }))),
+  tools: about(
+    "Tools of your program for this run only, beside those of the agent.",
+    Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent })),
+  ),
   variables: about(
     'Values of the agent\'s variables by name, such as `{"customer": "Ann"}`. They go before those of its thread.',
     Type.Optional(VariableValues),
@@ -82,7 +85,10 @@ export const SubmitToolOutputs = closedObject({
         "ToolOutput",
         closedObject({
           tool_call_id: about("The call that is answered.", Type.String({ minLength: 1, maxLength: 100 })),
-          output: about("The result of the call.", Type.Optional(Type.Unknown())),
+          output: about(
+            "What the tool returned: any JSON, or parts with images. The model reads it.",
+            Type.Optional(Type.Unknown()),
+          ),
           content: about(
             "The result as text and pictures, in place of `output`: the model is shown the pictures.",
             Type.Optional(Type.Array(OutputPart, { minItems: 1, maxItems: limits.input_parts })),
@@ -149,11 +155,14 @@ export type ReplayRun = Static<typeof ReplayRun>;
 
 /** Body of `POST /v1/runs/:id/pause`. */
 export const PauseRun = closedObject({
-  reason: about("Why; the event keeps it.", Type.Optional(Type.String({ maxLength: 500 }))),
+  reason: about(
+    "Why, for people: the event `run.pause_requested` has it.",
+    Type.Optional(Type.String({ maxLength: 500 })),
+  ),
 });
 
 export const ResumeRun = closedObject({});
 
 export const CancelRun = closedObject({
-  reason: about("Why; the run keeps it.", Type.Optional(Type.String({ maxLength: 500 }))),
+  reason: about("Why, for people: the run's `error.message` has it.", Type.Optional(Type.String({ maxLength: 500 }))),
 });

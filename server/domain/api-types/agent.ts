@@ -12,9 +12,12 @@ import {
 } from "../agent-snapshot.ts";
 import { providerToolTypes } from "../provider-tools.ts";
 import { variableTypes } from "../variable.ts";
-import { Id, MemoryId, ModelName, Name, ToolTypeName } from "./fields.ts";
+import { MemoryId, ModelName, ownId, ToolName, ToolTypeName } from "./fields.ts";
 
-export const ToolReference = t.named("ToolReference", t.object({ id: Id, name: Name, type: ToolTypeName }));
+export const ToolReference = t.named(
+  "ToolReference",
+  t.object({ id: ownId("tool"), name: ToolName, type: ToolTypeName }),
+);
 export type ToolReference = Static<typeof ToolReference>;
 
 export const Guardrail = t.named(
@@ -30,7 +33,7 @@ export const Guardrail = t.named(
 export const ProviderTool = t.named(
   "ProviderTool",
   t.object({
-    type: t.about("The tool.", t.oneOf(providerToolTypes)),
+    type: t.about("What the provider does: it searches the web, or runs code.", t.oneOf(providerToolTypes)),
     max_uses: t.about("How often one model call may use it.", t.integer),
     allowed_domains: t.about("The only domains that a search shows.", t.optional(t.list(t.text))),
     blocked_domains: t.about("Domains that a search does not show.", t.optional(t.list(t.text))),
@@ -52,7 +55,10 @@ export const Handoff = t.named(
     ),
     filter: t.about(
       "What goes along: `all` of the conversation, only what the user said last (`last_message`), everything without tool calls and their results (`no_tool_calls`), or the newest messages (`{messages: 20}`).",
-      Type.Union([t.oneOf(handoffFilters), t.object({ messages: t.about("How many messages.", t.integer) })]),
+      Type.Union([
+        t.oneOf(handoffFilters),
+        t.object({ messages: t.about("How many of the newest messages go along.", t.integer) }),
+      ]),
     ),
   }),
 );
@@ -62,7 +68,7 @@ export const Budget = t.named(
   t.object({
     max_cost_usd: t.about("What it may cost at most, in US dollars.", t.optional(t.number)),
     max_total_tokens: t.about("How many tokens may be used, of prompts and answers together.", t.optional(t.integer)),
-    max_tool_calls: t.about("How many tools may be called.", t.optional(t.integer)),
+    max_tool_calls: t.about("How many tool calls the run may make, refused ones not counted.", t.optional(t.integer)),
     max_wall_ms: t.about("How long it may take since it began, waiting included.", t.optional(t.integer)),
   }),
 );
@@ -89,7 +95,10 @@ export const MemoryPolicy = t.named(
                 "Rerank",
                 t.object({
                   model: ModelName,
-                  type: t.about("Its type.", t.optional(t.oneOf(rerankTypes))),
+                  type: t.about(
+                    "`cross_encoder`: a model for reranking scores each passage. `chat`: a chat model is asked for the order.",
+                    t.optional(t.oneOf(rerankTypes)),
+                  ),
                   candidates: t.about(
                     "How many of the passages found are given to the reranking model, never fewer than `top_k`.",
                     t.integer,
@@ -160,9 +169,12 @@ export const VariableValue = t.named("VariableValue", Type.Union([t.text, t.numb
 export const Variable = t.named(
   "Variable",
   t.object({
-    name: t.about("Its name.", t.text),
+    name: t.about("The name that stands in the text as `{{name}}`, and by which a run gives the value.", t.text),
     type: t.about("The type of its values.", t.oneOf(variableTypes)),
-    description: t.about("What it stands for; absent: no description.", t.optional(t.text)),
+    description: t.about(
+      "What the value stands for, for people who start a run; absent: no description.",
+      t.optional(t.text),
+    ),
     default: t.about("The value of a run that gives none; absent: an empty text.", t.optional(VariableValue)),
     required: t.about("Whether a run without a value is refused; absent: it is not.", t.optional(t.boolean)),
     enum: t.about("The only values of a `string`; absent: any.", t.optional(t.list(t.text))),

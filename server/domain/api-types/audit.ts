@@ -2,13 +2,13 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { environments } from "../scope.ts";
 import { actorTypes } from "./enums.ts";
-import { CreatedAt, Id, objectOf } from "./fields.ts";
+import { CreatedAt, objectOf, ownId } from "./fields.ts";
 
 /** An action, its actor and its target. */
 export const AuditEntry = t.named(
   "AuditEntry",
   t.object({
-    id: Id,
+    id: ownId("audit_entry"),
     object: objectOf("audit_entry"),
     action: t.about("What was done, as `<thing>.<done>`.", t.text),
     actor: t.about(
@@ -23,12 +23,15 @@ export const AuditEntry = t.named(
       "The object that it was done to; null if there is none.",
       t.orNull(
         t.object({
-          type: t.about("What it was done to.", t.text),
-          id: t.about("The id of what it was done to.", t.text),
+          type: t.about("The kind of that object, such as `agent`.", t.text),
+          id: t.about("The id of that object, which may be gone by now.", t.text),
         }),
       ),
     ),
-    details: t.about("Details of what was done.", t.anyObject),
+    details: t.about(
+      "What else is known of it, such as the names of changed fields. It holds no secrets.",
+      t.anyObject,
+    ),
     request_id: t.about("The request by which it was done; null where it was none.", t.orNull(t.text)),
     metadata: t.about("Always empty: entries cannot be changed.", t.anyObject),
     created_at: CreatedAt,

@@ -12,7 +12,7 @@ export const ErrorBody = t.named(
       t.named(
         "ErrorDetail",
         t.object({
-          type: t.about("The kind of error.", t.text),
+          type: t.about("The group that the code belongs to, such as `invalid_request_error`.", t.text),
           code: t.about("What went wrong, for programs.", t.oneOf(errorCodes)),
           message: ErrorMessage,
           param: t.about("The parameter that caused the error; null if there is none.", t.orNull(t.text)),
@@ -32,7 +32,10 @@ export const ErrorBody = t.named(
               ),
             ),
           ),
-          details: t.about("More about it, by its code.", t.optional(t.anyObject)),
+          details: t.about(
+            "Further facts, whose names depend on the code; absent for most codes.",
+            t.optional(t.anyObject),
+          ),
         }),
       ),
     ),

@@ -3,13 +3,12 @@ import * as t from "../../lib/schema.ts";
 import { DocumentFacts, eventFields, type RunEventType } from "../run-event.ts";
 import { stepTypes } from "../step-kinds.ts";
 import type { FrameName } from "./enums.ts";
-import { AgentId, Arguments, At, Id, RunId, StepIndex, ToolName } from "./fields.ts";
+import { AgentId, Arguments, At, RunId, StepIndex, statusIs, ToolName } from "./fields.ts";
 import { counts, RequiredAction, RequiredCall, RunError, Usage } from "./run.ts";
 import { choiceOf, eventName, told } from "./schema.ts";
 
 /** Event data: the fields of all events, and those of this one. */
-const data = <F extends TProperties>(fields: F) =>
-  t.object({ ...fields, seq: t.about("Its number in the run's journal.", t.integer), run_id: RunId, at: At });
+const data = <F extends TProperties>(fields: F) => t.object({ ...fields, seq: Seq, run_id: RunId, at: At });
 
 /** Fields copied from the journal's event. */
 const from = <T extends RunEventType, F extends keyof (typeof eventFields)[T]>(type: T, ...fields: F[]) =>
@@ -17,16 +16,23 @@ const from = <T extends RunEventType, F extends keyof (typeof eventFields)[T]>(t
     Object.fromEntries(fields.map((field) => [field, eventFields[type][field]])) as Pick<(typeof eventFields)[T], F>,
   );
 
-const call = { tool_call_id: t.about("The tool call.", t.text) };
+const RunOwnId = t.about("The run's id, the same as `run_id`.", t.text);
+const Seq = t.about("The event's number in the run, from 1 without gaps. Resume a stream after it.", t.integer);
+const call = { tool_call_id: t.about("Id of the call, the same in all of its events.", t.text) };
 const decided = data(
   from("guardrail.decided", "guardrail", "verdict", "tool_call_id", "message", "matches", "step_index", "latency_ms"),
 );
 const ended = {
-  id: Id,
-  output: t.about("The result; null where there is none.", t.orNull(t.text)),
-  usage: t.about("What it used.", Usage),
+  id: RunOwnId,
+  output: t.about("The run's answer, or the text up to its end; null where there is none.", t.orNull(t.text)),
+  usage: t.about("Tokens, calls and cost of the whole run.", Usage),
 };
-const stepType = { type: t.about("Its type.", t.oneOf(stepTypes)) };
+const stepType = {
+  type: t.about(
+    "What the step does: it calls a model or a tool, runs another agent, searches memory, checks a rule and so on.",
+    t.oneOf(stepTypes),
+  ),
+};
 const asked = told(eventFields["tool.requested"].call.properties);
 
 /** Data of each run event in streams, lists and webhooks. */
@@ -34,8 +40,11 @@ export const frames = {
   "run.created": t.about(
     "The run exists. It is the first event of every run.",
     data({
-      id: Id,
-      status: t.about("Its status.", t.oneOf(["queued", "in_progress"])),
+      id: RunOwnId,
+      status: t.about(
+        "`in_progress`, or `queued` while the concurrency limit is reached.",
+        t.oneOf(["queued", "in_progress"]),
+      ),
       agent_id: AgentId,
       request_id: t.about("The request's id, as in the header `X-Request-Id`.", t.orNull(t.text)),
     }),
@@ -43,15 +52,12 @@ export const frames = {
   "run.queued": t.about(
     "The run is queued, because the concurrency limit is reached. The stream stays open.",
     data({
-      id: Id,
-      status: t.about("Its status.", t.word("queued")),
+      id: RunOwnId,
+      status: statusIs("queued"),
       queue_position: t.about("Its place in the queue, from 1.", t.integer),
     }),
   ),
-  "run.started": t.about(
-    "The run left the queue and begins.",
-    data({ id: Id, status: t.about("Its status.", t.word("in_progress")) }),
-  ),
+  "run.started": t.about("The run left the queue and begins.", data({ id: RunOwnId, status: statusIs("in_progress") })),
   "run.requires_action": t.about(
     "The run waits for an answer to tool calls, for a user's consent, or for both. The stream stays open.",
     data({ required_action: t.about("What the run waits for.", RequiredAction) }),
@@ -66,7 +72,7 @@ export const frames = {
   ),
   "run.paused": t.about(
     "The run is paused until it is resumed. The stream stays open.",
-    data({ id: Id, status: t.about("Its status.", t.word("paused")) }),
+    data({ id: RunOwnId, status: statusIs("paused") }),
   ),
   "run.pause_cancelled": t.about("The run goes on without the pause that was requested.", data({})),
   "run.steered": t.about(
@@ -84,7 +90,7 @@ export const frames = {
     "The run has completed and has its output. It is the last event of the stream.",
     data({
       ...ended,
-      status: t.about("Its status.", t.word("completed")),
+      status: statusIs("completed"),
       output_json: t.about("The output as JSON, where the agent has an `output_schema`.", t.anything),
     }),
   ),
@@ -92,8 +98,8 @@ export const frames = {
     "The run has ended without success; `status` says whether it failed or was cancelled. It is the last event.",
     data({
       ...ended,
-      status: t.about("Its status.", t.oneOf(["failed", "cancelled"])),
-      error: t.about("What went wrong.", RunError),
+      status: t.about("Whether the run `failed`, or was `cancelled` on request.", t.oneOf(["failed", "cancelled"])),
+      error: t.about("Why the run failed, or that it was cancelled.", RunError),
     }),
   ),
   "step.started": t.about(
@@ -114,7 +120,10 @@ export const frames = {
       ...from("step.completed", "step_index", "latency_ms"),
       ...stepType,
       ...from("step.completed", "status"),
-      usage: t.about("What it used.", t.orNull(t.named("ModelUsage", t.object(counts)))),
+      usage: t.about(
+        "Tokens of a model call; null for other steps.",
+        t.orNull(t.named("ModelUsage", t.object(counts))),
+      ),
       ...from("step.completed", "error"),
     }),
   ),
@@ -122,7 +131,7 @@ export const frames = {
   token: t.about(
     "A piece of what the model writes. Tokens have no `seq` of their own and are in no list of events.",
     data({
-      delta: t.about("The piece of text.", t.text),
+      delta: t.about("The new characters. Append them to those before.", t.text),
       kind: t.about("Whether it is part of the output, or of what the model thinks.", t.oneOf(["output", "reasoning"])),
       offset: t.about("Where the piece ends in the step's text, in UTF-16 code units.", t.integer),
       step_index: StepIndex,
@@ -135,7 +144,7 @@ export const frames = {
       tool: ToolName,
       args: Arguments,
       tool_id: asked.tool_id,
-      type: t.about("Its type.", t.text),
+      type: t.about("What kind of tool it is, such as `http`, `mcp` or `client`.", t.text),
       needs: asked.needs,
       elicitation: asked.elicitation,
       step_index: StepIndex,
@@ -168,7 +177,10 @@ export const frames = {
   ),
   "subagent.waiting": t.about(
     "A run that a call of an agent tool started waits for an answer. Submit it to this run.",
-    data({ ...call, tool_calls: t.about("The tool calls.", t.list(RequiredCall)) }),
+    data({
+      ...call,
+      tool_calls: t.about("The calls of that run which wait, each with what it needs.", t.list(RequiredCall)),
+    }),
   ),
   "subagent.resumed": t.about("The run that a call of an agent tool started has resumed.", data(call)),
   "handoff.completed": t.about(
@@ -214,10 +226,10 @@ export const Event = choiceOf(
         eventName(event),
         t.object(
           {
-            seq: t.about("Its number in the run's journal.", t.integer),
-            event: t.about("The event's name.", t.word(event)),
-            at: t.about("When it was committed.", t.time),
-            data: t.about("What the event says.", data),
+            seq: Seq,
+            event: t.about(`Always \`${event}\`: it says which fields \`data\` has.`, t.word(event)),
+            at: t.about("When the event was on disk, in UTC: RFC 3339 with milliseconds.", t.time),
+            data: t.about("The fields of this event.", data),
           },
           { description: data.about },
         ),

@@ -3,23 +3,26 @@ import * as t from "../../lib/schema.ts";
 import { clientScopes, permissions } from "../scope.ts";
 import { Budget, VariableValue } from "./agent.ts";
 import { exposures, keyStatuses } from "./enums.ts";
-import { Environment, ExpiresAt, Id, Name, ProjectId } from "./fields.ts";
+import { Environment, ExpiresAt, Name, ownId, ProjectId } from "./fields.ts";
 import { envelope, resource } from "./schema.ts";
 
 const status = t.oneOf(keyStatuses);
 
 const apiKey = {
-  name: t.about("The key's name.", t.text),
+  name: Name,
   prefix: t.about("The beginning of the secret, by which the key is known.", t.text),
   last4: t.about("The last four characters of the secret.", t.text),
-  scopes: t.about("What the key may do.", t.list(t.oneOf(permissions))),
+  scopes: t.about(
+    "What the key may do: `read` reads, `run` starts runs, `admin` changes everything.",
+    t.list(t.oneOf(permissions)),
+  ),
   status: t.about(
     "Whether the key works. One that is `rotating` has a successor, and works until `expires_at`.",
     status,
   ),
   agent_ids: t.about("The only agents that the key may use; null: all.", t.orNull(t.list(t.text))),
   allowed_cidrs: t.about("Networks from which the key may be used; null: all.", t.orNull(t.list(t.text))),
-  created_by: t.about("Who made the key.", t.text),
+  created_by: t.about("Who made the key: the id of a key or a person, or `cli`.", t.text),
   last_used_at: t.about("When the key was last used; null: never.", t.orNull(t.time)),
   last_used_ip: t.about("From which address the key was last used; null: never.", t.orNull(t.text)),
   expires_at: t.about("When the key expires; null: never.", t.orNull(t.time)),
@@ -48,8 +51,8 @@ export const RotatedApiKey = resource("RotatedApiKey", "api_key", {
     t.named(
       "PreviousApiKey",
       t.object({
-        id: Id,
-        status: t.about("Its status.", status),
+        id: t.about("The id of the key that was rotated.", t.text),
+        status: t.about("Always `rotating`: it works until `expires_at`.", status),
         expires_at: t.about("Until when the key is good.", t.time),
       }),
     ),
@@ -62,7 +65,7 @@ export const ClientToken = t.named(
   "ClientToken",
   t.object({
     object: t.about("Always `client_token`.", t.word("client_token")),
-    id: Id,
+    id: ownId("client_token"),
     token: t.about("What a browser sends in place of an API key.", t.text),
     agent_id: t.about("The agent whose runs it starts and reads.", t.text),
     version: t.about(
@@ -102,8 +105,8 @@ export type ClientToken = Static<typeof ClientToken>;
 const RateLimit = t.named(
   "RateLimit",
   t.object({
-    limit: t.about("How many there may be.", t.integer),
-    remaining: t.about("How many are left.", t.integer),
+    limit: t.about("How many there may be at once, or in a minute.", t.integer),
+    remaining: t.about("How many more are allowed at this moment.", t.integer),
     reset: t.about("When the limit resets fully, in Unix seconds.", t.integer),
   }),
 );
@@ -114,9 +117,9 @@ export const Me = t.named(
   t.object({
     object: t.about("Always `me`.", t.word("me")),
     id: t.about("The id of the key or the person.", t.text),
-    scopes: t.about("What may be done.", t.list(t.oneOf(permissions))),
+    scopes: t.about("What the key or the person may do: `read`, `run` or `admin`.", t.list(t.oneOf(permissions))),
     project_id: ProjectId,
-    project: t.about("The project's name.", t.text),
+    project: t.about("The project by its name, for people; programs use `project_id`.", t.text),
     environment: Environment,
     agent_ids: t.about("The only agents that the key may use; null: all.", t.orNull(t.list(t.text))),
     key: t.about(
@@ -124,14 +127,17 @@ export const Me = t.named(
       t.orNull(
         t.object({
           name: Name,
-          status: t.about("Its status.", status),
+          status: t.about("Whether the key works. One that is `rotating` has a successor.", status),
           expires_at: ExpiresAt,
           rotated_to: t.about("The key that followed this one; null for others.", t.orNull(t.text)),
           exposed_at: t.about("When the key was sent over an unencrypted connection; null: never.", t.orNull(t.time)),
         }),
       ),
     ),
-    limits: t.about("Limits of requests and runs.", t.map(t.integer)),
+    limits: t.about(
+      "Fixed limits of requests, agents and runs, by the names that the page of limits explains.",
+      t.map(t.integer),
+    ),
     rate_limits: t.about("What remains of each limit per minute.", t.map(t.orNull(RateLimit))),
     runs_in_progress: t.about(
       "How many runs may be in progress at once, and how many remain; null: no limit.",
@@ -139,8 +145,8 @@ export const Me = t.named(
         t.named(
           "RunsInProgress",
           t.object({
-            limit: t.about("How many there may be.", t.integer),
-            remaining: t.about("How many are left.", t.integer),
+            limit: t.about("How many there may be at once, or in a minute.", t.integer),
+            remaining: t.about("How many more are allowed at this moment.", t.integer),
           }),
         ),
       ),

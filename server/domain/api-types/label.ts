@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { labelReasons, rollbackCauses } from "../agent-label.ts";
 import { actorTypes } from "./enums.ts";
-import { AgentId, CreatedAt, Environment, Id, objectOf, ProjectId, UpdatedAt } from "./fields.ts";
+import { AgentId, CreatedAt, Environment, objectOf, ownId, ProjectId, UpdatedAt } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
 const Version = t.about("The version; null where the label splits.", t.orNull(t.integer));
@@ -13,8 +13,8 @@ const Split = t.about(
       t.named(
         "AgentLabelShare",
         t.object({
-          version: t.about("The version.", t.integer),
-          percent: t.about("Which part of the runs gets it.", t.number),
+          version: t.about("The number of the agent's version, from 1.", t.integer),
+          percent: t.about("Which part of the runs gets it, from 0 to 100.", t.number),
         }),
       ),
     ),
@@ -27,11 +27,14 @@ const RollbackOn = t.named(
   t.object({
     failure_rate: t.about("From which share of failed runs on.", t.optional(t.number)),
     score: t.about(
-      "Below which mean of a score.",
+      "Which score's mean it must not fall below.",
       t.optional(
         t.named(
           "AgentLabelScoreRule",
-          t.object({ name: t.about("The score's name.", t.text), below: t.about("The bound.", t.number) }),
+          t.object({
+            name: t.about("What is scored, as the scores of runs name it.", t.text),
+            below: t.about("The mean of the scores below which the label is rolled back.", t.number),
+          }),
         ),
       ),
     ),
@@ -40,7 +43,7 @@ const RollbackOn = t.named(
 );
 
 const label = {
-  id: Id,
+  id: ownId("label"),
   object: objectOf("agent_label"),
   agent_id: AgentId,
   name: t.about("Its name, unique for the agent.", t.text),
@@ -75,7 +78,7 @@ export const RolledBackLabel = t.named(
 export const AgentLabelRevision = t.named(
   "AgentLabelRevision",
   t.object({
-    id: t.about("The label.", t.text),
+    id: t.about("The id of the label, which all of its revisions share: `lbl_…`.", t.text),
     object: objectOf("agent_label_revision"),
     revision: Revision,
     version: Version,
@@ -86,7 +89,10 @@ export const AgentLabelRevision = t.named(
       "Who moved it.",
       t.named(
         "AgentLabelActor",
-        t.object({ type: t.about("What it is.", t.oneOf(actorTypes)), id: t.about("Its id.", t.text) }),
+        t.object({
+          type: t.about("Whether a key, a person or the command line did it.", t.oneOf(actorTypes)),
+          id: t.about("The key or the person, by the id that the audit log has too.", t.text),
+        }),
       ),
     ),
     created_at: CreatedAt,
@@ -99,30 +105,36 @@ const Milliseconds = t.orNull(t.number);
 const VersionReport = t.named(
   "AgentLabelVersionReport",
   t.object({
-    version: t.about("The version.", t.integer),
-    percent: t.about("Which part of the runs gets it.", t.number),
+    version: t.about("The number of the agent's version, from 1.", t.integer),
+    percent: t.about("Which part of the runs gets it, from 0 to 100.", t.number),
     runs: t.about("Runs that were started, also those that have not ended.", t.integer),
-    completed: t.about("Runs that completed.", t.integer),
-    failed: t.about("Runs that failed.", t.integer),
-    cancelled: t.about("Runs that were cancelled.", t.integer),
+    completed: t.about("Runs of this version that reached their output.", t.integer),
+    failed: t.about("Runs of this version that ended with an error.", t.integer),
+    cancelled: t.about("Runs of this version that a request ended.", t.integer),
     failure_rate: t.about(
       "The failed among those that completed or failed, from 0 to 1; null where there are none.",
       t.orNull(t.number),
     ),
-    mean_ms: t.about("How long completed and failed runs worked on average; null where there are none.", Milliseconds),
-    median_ms: t.about("How long half of them worked at most; null where there are none.", Milliseconds),
+    mean_ms: t.about(
+      "How long completed and failed runs worked on average, in milliseconds; null where there are none.",
+      Milliseconds,
+    ),
+    median_ms: t.about(
+      "How long half of them worked at most, in milliseconds; null where there are none.",
+      Milliseconds,
+    ),
     input_tokens: t.about("Tokens of the prompts of ended runs.", t.integer),
     output_tokens: t.about("Tokens of the answers of ended runs.", t.integer),
-    cost_usd: t.about("What they cost, as far as it is known.", t.number),
+    cost_usd: t.about("What they cost in US dollars, as far as it is known.", t.number),
     scores: t.about(
-      "The scores of these runs.",
+      "What these runs were scored, one entry for each name.",
       t.list(
         t.named(
           "AgentLabelScore",
           t.object({
-            name: t.about("The score's name.", t.text),
+            name: t.about("What is scored, as the scores of runs name it.", t.text),
             count: t.about("How many scores were given.", t.integer),
-            mean: t.about("Their mean.", t.number),
+            mean: t.about("Mean of these scores, on the scale of those who gave them.", t.number),
           }),
         ),
       ),
@@ -133,10 +145,10 @@ const VersionReport = t.named(
 export const AgentLabelReport = t.named(
   "AgentLabelReport",
   t.object({
-    id: t.about("The label.", t.text),
+    id: t.about("The id of the label, which all of its revisions share: `lbl_…`.", t.text),
     object: objectOf("agent_label_report"),
     agent_id: AgentId,
-    name: t.about("The label's name.", t.text),
+    name: t.about("The name of the label, such as `production`.", t.text),
     since: t.about("Since when the runs are counted: since the label holds these versions.", t.time),
     versions: t.about(
       "The versions that the label holds, the newer one first: the newest 10,000 runs of each.",

@@ -2,26 +2,29 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { listErrorCodes, modelFeatures, modelKinds } from "../listed-model.ts";
 import { priceSources } from "../price.ts";
-import { HasMore, Id, objectOf } from "./fields.ts";
+import { HasMore, objectOf } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
 const rates = {
-  input: t.about("Of prompt tokens.", t.number),
+  input: t.about("For prompt tokens.", t.number),
   cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
-  output: t.about("Of answer tokens.", t.number),
+  output: t.about("For the tokens of answers, thinking included.", t.number),
   cache_write_5m: t.about(
     "Of prompt tokens that the provider writes to its cache for five minutes; absent if they cost as `input`.",
     t.optional(t.number),
   ),
-  cache_write_1h: t.about("The same for an hour.", t.optional(t.number)),
+  cache_write_1h: t.about(
+    "For prompt tokens that the provider writes to its cache for an hour; absent if they cost as `input`.",
+    t.optional(t.number),
+  ),
 };
 
 const Model = t.named(
   "Model",
   t.object({
-    id: Id,
+    id: t.about("What agents give as `model`: `<connection>/<model>`.", t.text),
     object: objectOf("model"),
-    provider: t.about("The model's provider.", t.text),
+    provider: t.about("The provider whose protocol and prices apply, such as `openai`.", t.text),
     connection: t.about("The connection that serves it, as the first part of its id.", t.text),
     name: t.about("Its name for people; null if its server gives none.", t.orNull(t.text)),
     kind: t.about("What it is for: agents need `chat`.", t.oneOf(modelKinds)),
@@ -45,7 +48,13 @@ const Model = t.named(
           long_context: t.about(
             "The prices of the whole call if its prompt is longer than `above`; absent if the length does not matter.",
             t.optional(
-              t.named("LongContextPrices", t.object({ above: t.about("Tokens of the prompt.", t.integer), ...rates })),
+              t.named(
+                "LongContextPrices",
+                t.object({
+                  above: t.about("How many tokens the prompt must have more than, for these prices.", t.integer),
+                  ...rates,
+                }),
+              ),
             ),
           ),
           as_of: t.about("From when the price is; null where that is not known.", t.orNull(t.text)),

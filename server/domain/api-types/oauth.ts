@@ -19,7 +19,7 @@ export const OAuthClient = resource("OAuthClient", "oauth_client", {
     "How the client authenticates; null: as the authorization server says.",
     t.orNull(t.text),
   ),
-  scopes: t.about("The scopes that are requested.", t.list(t.text)),
+  scopes: t.about("Rights at the service that users are asked for, as it names them.", t.list(t.text)),
   resource: t.about("The resource for which tokens are requested; null: none.", t.orNull(t.text)),
   audience: t.about("The `audience` of the requests; null: none.", t.orNull(t.text)),
   authorization_params: t.about("Further parameters of the address where users consent.", t.map(t.text)),
@@ -33,13 +33,13 @@ export type OAuthClient = Static<typeof OAuthClient>;
 
 /** Stored tokens of a user or a project, without the tokens. */
 export const OAuthGrant = resource("OAuthGrant", "oauth_grant", {
-  oauth_client_id: t.about("The OAuth client.", t.text),
+  oauth_client_id: t.about("Id of the OAuth client that got the tokens: `oac_…`.", t.text),
   user_id: t.about("The user who consented; null: the grant is the project's.", t.orNull(t.text)),
   status: t.about(
     "`active`; `expired`: over, and nothing can refresh it; `failed`: refused by the authorization server.",
     t.oneOf(oauthGrantStatuses),
   ),
-  scopes: t.about("The scopes that were granted.", t.list(t.text)),
+  scopes: t.about("Rights at the service that the user or the service allowed.", t.list(t.text)),
   expires_at: ExpiresAt,
   refreshed_at: t.about("When it was last refreshed; null: never.", t.orNull(t.time)),
   error: ErrorOrNull,

@@ -14,69 +14,77 @@ import {
   AttemptsCount,
   CompletedAt,
   CreatedAt,
-  Id,
   MimeType,
   ModelName,
   objectOf,
   RunId,
-  Text,
   ToolName,
   ToolTypeName,
+  typeIs,
 } from "./fields.ts";
 import { choiceOf, ErrorOrNull, envelope, resource, told } from "./schema.ts";
 
+/** Of calls that a model or a client named, so that it has no form of its own. */
+const CallId = t.about("The id of the call, by which its result names it in `tool_call_id`.", t.text);
+
 /** A run shows files; a schedule shows what it was given. */
 const contents = {
-  file_id: t.about("The file.", t.optional(t.text)),
+  file_id: t.about("Id of a file of the project, whose content it is: `file_…`.", t.optional(t.text)),
   data: t.about("The content: a `data:` URL, or base64.", t.optional(t.text)),
   url: t.about("The address from which the content is fetched.", t.optional(t.text)),
 };
 const InputPart = choiceOf("InputPart", "type", {
-  text: t.named("InputText", t.object({ type: t.about("Its type.", t.word("text")), text: Text })),
-  image: t.named("InputImage", t.object({ type: t.about("Its type.", t.word("image")), ...contents })),
-  audio: t.named("InputAudio", t.object({ type: t.about("Its type.", t.word("audio")), ...contents })),
+  text: t.named(
+    "InputText",
+    t.object({ type: typeIs("text"), text: t.about("The words of this part of the message.", t.text) }),
+  ),
+  image: t.named("InputImage", t.object({ type: typeIs("image"), ...contents })),
+  audio: t.named("InputAudio", t.object({ type: typeIs("audio"), ...contents })),
   file: t.named(
     "InputFile",
     t.object({
-      type: t.about("Its type.", t.word("file")),
+      type: typeIs("file"),
       ...contents,
       filename: t.about("The name of a document that is sent along.", t.optional(t.text)),
     }),
   ),
 });
-const AskedCall = t.named("MessageToolCall", t.object({ id: Id, name: ToolName, arguments: Arguments }));
+const AskedCall = t.named("MessageToolCall", t.object({ id: CallId, name: ToolName, arguments: Arguments }));
 const InputMessage = t.named(
   "InputMessage",
   t.object({
-    role: t.about("Who said it.", t.oneOf(inputRoles)),
-    content: t.about("What was said.", Type.Union([t.text, t.list(InputPart)])),
-    tool_calls: t.about("The tool calls.", t.optional(t.list(AskedCall))),
-    tool_call_id: t.about("The tool call.", t.optional(t.text)),
+    role: t.about("Who said it: `user`, `assistant` or, of a result, `tool`.", t.oneOf(inputRoles)),
+    content: t.about("What was said: a text, or parts that may hold files.", Type.Union([t.text, t.list(InputPart)])),
+    tool_calls: t.about("What the assistant asked tools for in this message.", t.optional(t.list(AskedCall))),
+    tool_call_id: t.about("The call whose result this message is, of the role `tool`.", t.optional(t.text)),
     is_error: t.about("Whether the output says what went wrong.", t.optional(t.boolean)),
   }),
 );
 /** Input of a run. */
 export const Input = t.named("Input", Type.Union([t.text, t.list(InputMessage)]));
 
-const shown = { file_id: t.about("The file.", t.text), mime_type: MimeType };
+const shown = {
+  file_id: t.about("Id of the stored content: `file_…`, for `GET /v1/files/:id`.", t.text),
+  mime_type: MimeType,
+};
 const MessageMedia = t.named("MessageMedia", t.object(shown));
 export const MessageFile = t.named(
   "MessageFile",
-  t.object({ ...shown, filename: t.about("The file's name.", t.text) }),
+  t.object({ ...shown, filename: t.about("The name under which the file was uploaded.", t.text) }),
 );
 
 const MessageSource = t.named(
   "MessageSource",
   t.object({
-    url: t.about("Its address.", t.text),
-    title: t.about("Its title; null where it has none.", t.orNull(t.text)),
+    url: t.about("Where the page is on the web.", t.text),
+    title: t.about("The page's title, for a link to it; null where it has none.", t.orNull(t.text)),
   }),
 );
 
 export const message = {
-  id: Id,
-  role: t.about("Who said it.", t.oneOf(messageRoles)),
-  content: t.about("What was said.", t.text),
+  id: t.about("The id of the message: `msg_…`. Its events and its thread name it by this.", t.text),
+  role: t.about("Who said it: the user, the assistant or a tool.", t.oneOf(messageRoles)),
+  content: t.about("What was said, as text; of a tool, its result as the model reads it.", t.text),
   created_at: CreatedAt,
   agent_id: t.about(
     "The agent that said it, after a handoff; absent where it is the agent of the run.",
@@ -102,12 +110,15 @@ const Message = t.named("Message", t.object(message));
 const ToolCall = t.named(
   "ToolCall",
   t.object({
-    id: Id,
-    tool_id: t.about("The tool; null where it is none of the project's.", t.orNull(t.text)),
+    id: t.about("The id of the call, by which events name it and its output is submitted.", t.text),
+    tool_id: t.about("Id of the tool: `tool_…`; null where it is none of the project's.", t.orNull(t.text)),
     name: ToolName,
     type: ToolTypeName,
     arguments: Arguments,
-    status: t.about("Its status.", t.withType<ToolCallStatus>(t.text)),
+    status: t.about(
+      "`running`, one of the four that begin with `awaiting_`, or how it ended: `completed`, `failed`, `rejected`, `cancelled` or `unknown`.",
+      t.withType<ToolCallStatus>(t.text),
+    ),
     output: t.about("The result; null where there is none.", t.anything),
     error: ErrorOrNull,
     attempts: AttemptsCount,
@@ -121,7 +132,7 @@ const ToolCall = t.named(
 
 const { run_id, tool_id, arguments: args, needs } = told(record.RequiredCall.properties);
 const calledFor = { tool_id, name: ToolName, arguments: args, needs };
-const ToolCallId = t.about("The tool call.", t.text);
+const ToolCallId = t.about("Id of the call that waits. Submit its output under this id.", t.text);
 const pendingCall = {
   tool_call_id: ToolCallId,
   ...calledFor,
@@ -145,7 +156,10 @@ const authorizations = t.list(RequiredAuthorization);
 const submission = {
   submit_tool_outputs: t.about(
     "The calls that wait for an answer; an empty list where only a user's consent is missing.",
-    t.named("RequiredToolOutputs", t.object({ tool_calls: t.about("The tool calls.", t.list(RequiredCall)) })),
+    t.named(
+      "RequiredToolOutputs",
+      t.object({ tool_calls: t.about("The calls that wait, each with what it needs.", t.list(RequiredCall)) }),
+    ),
   ),
 };
 
@@ -178,7 +192,7 @@ export const RunCount = t.named(
   t.object({
     object: objectOf("run_count"),
     count: t.about("How many runs the list has, 10,000 at most.", t.integer),
-    is_more: t.about("Whether there are more.", t.boolean),
+    is_more: t.about("Whether more than `count` runs match.", t.boolean),
     ...envelope,
   }),
 );
@@ -205,8 +219,8 @@ const Replay = t.named(
   "Replay",
   t.object({
     ...told(record.Replay.properties),
-    model_calls: t.about("How many model calls were made.", t.integer),
-    tool_calls: t.about("The tool calls.", t.integer),
+    model_calls: t.about("How many model calls were made: always 0, because a replay reads the record.", t.integer),
+    tool_calls: t.about("How many tools were called: always 0, for the same reason.", t.integer),
   }),
 );
 
@@ -241,7 +255,7 @@ const run = {
   output: t.about("The answer; for a failed run, the text up to the failure.", t.orNull(t.text)),
   output_json: t.about("The output as JSON, where the agent has an `output_schema`.", t.anything),
   required_action: t.about("What the run waits for; null while it waits for nothing.", t.orNull(RequiredAction)),
-  usage: t.about("What it used.", Usage),
+  usage: t.about("Tokens, calls and cost of the run so far, those of runs that it started included.", Usage),
   error: t.about("Why the run failed; null where it did not.", t.orNull(RunError)),
   thread_id: t.about("The thread in which the run takes place; null: none.", t.orNull(t.text)),
   session_id: t.about("The session that it belongs to; null: none.", t.orNull(t.text)),
@@ -256,7 +270,10 @@ const run = {
   parent_run_id: t.about("The run whose call of an agent started this one; null for others.", t.orNull(t.text)),
   forked_from: t.about("The run and the step that this run was forked from; null for others.", t.orNull(ForkedFrom)),
   replay_of: t.about("The run that was replayed; null for others.", t.orNull(t.text)),
-  origin: t.about("What started the run.", t.oneOf(runTriggers)),
+  origin: t.about(
+    "How the run came about: by a request, a schedule or a trigger (`run`), or as a `replay`, `fork` or `import` of another one.",
+    t.oneOf(runTriggers),
+  ),
   replay: t.about("How the replay went; null for other runs.", t.orNull(Replay)),
   queue_position: t.about("Its place in the queue, from 1; null when it is in none.", t.orNull(t.integer)),
   pause_requested_at: t.about("When its pause was requested, until it goes on; null where none is.", t.orNull(t.time)),
@@ -267,31 +284,29 @@ const run = {
   expires_at: t.about("When the run times out; null while no timeout applies.", t.orNull(t.time)),
 };
 
+const messages = t.about("What the user, the assistant and tools said in the run, the oldest first.", t.list(Message));
+const toolCalls = t.about("What tools were called for in the run, in the order of the requests.", t.list(ToolCall));
+
 export const Run = resource("Run", "run", {
   ...run,
-  messages: t.about("The messages, in order.", t.list(Message)),
-  tool_calls: t.about("The tool calls, in their order.", t.list(ToolCall)),
+  messages,
+  tool_calls: toolCalls,
 });
 export type Run = Static<typeof Run>;
 
 /** A run with fields left out on request. */
 export const RunExcerpt = resource("RunExcerpt", "run", {
   ...run,
-  status: t.about("Its status.", run.status),
-  output: t.about("The result; null where there is none.", run.output),
-  error: t.about("What went wrong; null where nothing did.", run.error),
-  attempt: t.about("The number of the attempt, from 1.", run.attempt),
-  expires_at: t.about("When it expires; null: never.", run.expires_at),
-  messages: t.about("The messages, in order.", t.optional(t.list(Message))),
-  tool_calls: t.about("The tool calls.", t.optional(t.list(ToolCall))),
+  messages: t.optional(messages),
+  tool_calls: t.optional(toolCalls),
 });
 
 /** Messages and tool calls are included on request only. */
 export const RunListItem = resource("RunListItem", "run", {
   ...run,
   last_calls: t.about("The kinds of its newest 15 calls, in order.", t.list(t.oneOf(stripTypes))),
-  messages: t.about("The messages, in order.", t.optional(t.list(Message))),
-  tool_calls: t.about("The tool calls, in their order.", t.optional(t.list(ToolCall))),
+  messages: t.optional(messages),
+  tool_calls: t.optional(toolCalls),
 });
 export type RunListItem = Static<typeof RunListItem>;
 

@@ -7,7 +7,12 @@ import { resource } from "./schema.ts";
 
 const Failure = t.named(
   "ScheduleFailure",
-  t.object({ code: ErrorCode, message: ErrorMessage, at: At, run_id: t.about("The run.", t.orNull(t.text)) }),
+  t.object({
+    code: ErrorCode,
+    message: ErrorMessage,
+    at: At,
+    run_id: t.about("Id of the run that was started: `run_…`; null where none was.", t.orNull(t.text)),
+  }),
 );
 
 export const Schedule = resource("Schedule", "schedule", {
@@ -27,9 +32,9 @@ export const Schedule = resource("Schedule", "schedule", {
     t.oneOf(catchUps),
   ),
   if_busy: t.about("What happens when a run of the schedule is still in progress.", t.oneOf(busyPolicies)),
-  next_run_ats: t.about("The next five times.", t.list(t.time)),
+  next_run_ats: t.about("When it starts its next five runs, in UTC.", t.list(t.time)),
   last_run_id: t.about("Its newest run; null where there is none.", t.orNull(t.text)),
-  last_error: t.about("The last error; null if there was none.", t.orNull(Failure)),
+  last_error: t.about("Why a time of the schedule failed most recently; null: none did.", t.orNull(Failure)),
   failure_count: t.about("How often it failed in a row.", t.integer),
   disabled_reason: t.about("Why it is off; null while it is on.", t.orNull(t.text)),
   overrides: t.about("Overrides of the agent for its runs; null: none.", t.orNull(t.anyObject)),
@@ -43,11 +48,11 @@ export type Schedule = Static<typeof Schedule>;
 
 /** Result of one time of a schedule. */
 export const ScheduleRun = resource("ScheduleRun", "schedule_run", {
-  schedule_id: t.about("The schedule.", t.text),
+  schedule_id: t.about("Id of the schedule whose time it was: `sch_…`.", t.text),
   trigger: t.about("Why the run was started: scheduled, for a missed time, or manually.", t.oneOf(triggers)),
-  due_at: t.about("The scheduled time.", t.time),
+  due_at: t.about("When the run was to start, by the schedule's `cron` and `timezone`.", t.time),
   outcome: t.about("How this time ended, or `started` while its run goes on.", t.oneOf(outcomes)),
-  run_id: t.about("The run.", t.orNull(t.text)),
+  run_id: t.about("Id of the run that was started: `run_…`; null where none was.", t.orNull(t.text)),
   error: t.about("What went wrong; null where nothing did.", t.orNull(Failure)),
 });
 export type ScheduleRun = Static<typeof ScheduleRun>;

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import type { Kind } from "../ids.ts";
 import type { Scope } from "../scope.ts";
 import { timestamp } from "../time.ts";
 import {
@@ -8,9 +9,9 @@ import {
   ErrorCode,
   ErrorMessage,
   HasMore,
-  Id,
   Metadata,
   objectOf,
+  ownId,
   ProjectId,
 } from "./fields.ts";
 
@@ -33,6 +34,14 @@ export const envelope = {
   request_id: t.about("The request's id, as in the header `X-Request-Id`.", t.optional(t.text)),
 };
 
+/** Objects whose ids are of another kind than their name says. */
+const kindsOfIds: Record<string, Kind> = {
+  agent_version: "agent",
+  schedule_run: "firing",
+  webhook_delivery: "delivery",
+  approval: "tool_call",
+};
+
 /** Adds the common fields of resources. Resources stay open, because fields may be added at any time. */
 export const resource = <const K extends string, F extends TProperties, M extends TSchema = typeof Metadata>(
   component: string,
@@ -43,7 +52,7 @@ export const resource = <const K extends string, F extends TProperties, M extend
   t.named(
     component,
     t.object({
-      id: Id,
+      id: ownId(kindsOfIds[kind] ?? (kind as string as Kind)),
       object: objectOf(kind),
       ...fields,
       metadata,
@@ -87,7 +96,7 @@ export const listOf = <T extends TSchema>(item: T) =>
     `${String(item.component).replace(/ListItem$/, "")}List`,
     t.object({
       object: objectOf("list"),
-      data: t.about("The items of this page.", t.list(item)),
+      data: t.about("The items of this page, in the order that `order` asks for.", t.list(item)),
       has_more: HasMore,
       first_id: t.about("The first item's id, for `ending_before`; null on an empty page.", t.orNull(t.text)),
       last_id: t.about("The last item's id, for `starting_after`; null on an empty page.", t.orNull(t.text)),
@@ -100,8 +109,8 @@ export type List<T> = Omit<Static<ReturnType<typeof listOf>>, "data"> & { data: 
 export const Deleted = t.named(
   "Deleted",
   t.object({
-    id: t.about("The id of the deleted object.", t.text),
-    object: t.about("What was deleted.", t.text),
+    id: t.about("The id of the deleted object. It is never given to another one.", t.text),
+    object: t.about("The kind of object that is gone, such as `agent`.", t.text),
     deleted: t.about("Always true.", t.word(true)),
     ...envelope,
   }),

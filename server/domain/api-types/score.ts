@@ -1,14 +1,14 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { scoreSources } from "./enums.ts";
-import { CreatedAt, Environment, Id, objectOf, ProjectId, RunId, UpdatedAt } from "./fields.ts";
+import { CreatedAt, Environment, objectOf, ownId, ProjectId, RunId, UpdatedAt } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
 /** A rating of a run. */
 export const Score = t.named(
   "Score",
   t.object({
-    id: Id,
+    id: ownId("score"),
     object: objectOf("score"),
     run_id: RunId,
     agent_id: t.about("The agent of the run.", t.text),
@@ -18,7 +18,7 @@ export const Score = t.named(
       t.text,
     ),
     value: t.about("How good it is, on a scale of your own.", t.number),
-    comment: t.about("The comment; null: none.", t.orNull(t.text)),
+    comment: t.about("What the person or the program wrote beside the value; null: nothing.", t.orNull(t.text)),
     source: t.about(
       "Whether it was given with a client token, with an API key or at the dashboard.",
       t.oneOf(scoreSources),

@@ -2,15 +2,15 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { runStatuses } from "../run-state.ts";
 import { searchTypes } from "./enums.ts";
-import { CreatedAt, Id, objectOf } from "./fields.ts";
+import { CreatedAt, objectOf } from "./fields.ts";
 
 /** A resource that contains the words of a search. */
 export const SearchResult = t.named(
   "SearchResult",
   t.object({
     object: objectOf("search_result"),
-    type: t.about("Its type.", t.oneOf(searchTypes)),
-    id: Id,
+    type: t.about("What was found, such as a run or a thread.", t.oneOf(searchTypes)),
+    id: t.about("The id of the run, thread, agent or other object that was found.", t.text),
     title: t.about("Its name; of a run, the beginning of its input.", t.text),
     snippet: t.about("The text around the words; absent if an id was searched for.", t.optional(t.text)),
     agent_id: t.about("The agent of a run.", t.optional(t.text)),

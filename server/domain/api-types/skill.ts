@@ -1,9 +1,9 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import { CreatedAt, Environment, Id, ProjectId, UpdatedAt } from "./fields.ts";
+import { CreatedAt, Environment, objectOf, ProjectId, UpdatedAt } from "./fields.ts";
 import { envelope, resource } from "./schema.ts";
 
-const Metadata = t.about("The `metadata` of its front matter.", t.map(t.text));
+const Metadata = t.about("The pairs under `metadata` in the front matter of `SKILL.md`.", t.map(t.text));
 
 /** Fields that a version has, and a skill of its newest version. */
 const content = {
@@ -16,14 +16,18 @@ const content = {
     "The `allowed-tools` of its front matter. They are shown and change nothing: an agent has the tools that you give it.",
     t.list(t.text),
   ),
-  bytes: t.about("The length of all its files together.", t.integer),
+  bytes: t.about("The length of all its files together, in bytes.", t.integer),
   sha256: t.about("SHA-256 of the paths and contents of all its files.", t.text),
 };
 
 export const Skill = resource(
   "Skill",
   "skill",
-  { ...content, files: t.about("How many files it has.", t.integer), updated_at: UpdatedAt },
+  {
+    ...content,
+    files: t.about("How many files its folder holds, in all sub-folders.", t.integer),
+    updated_at: UpdatedAt,
+  },
   Metadata,
 );
 export type Skill = Static<typeof Skill>;
@@ -38,8 +42,8 @@ const SkillFile = t.named(
 );
 
 const version = {
-  id: t.about("The skill's id.", Id),
-  object: t.about("What this object is.", t.word("skill_version")),
+  id: t.about("The id that all versions of the skill share: `skl_…`.", t.text),
+  object: objectOf("skill_version"),
   ...content,
   metadata: Metadata,
   created_at: CreatedAt,
@@ -56,5 +60,5 @@ export type SkillVersion = Static<typeof SkillVersion>;
 
 export const SkillVersionListItem = t.named(
   "SkillVersionListItem",
-  t.object({ ...version, files: t.about("How many files it has.", t.integer) }),
+  t.object({ ...version, files: t.about("How many files its folder holds, in all sub-folders.", t.integer) }),
 );

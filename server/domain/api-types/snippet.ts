@@ -1,13 +1,15 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import { CreatedAt, Environment, Name, objectOf, ProjectId, Text, UpdatedAt } from "./fields.ts";
+import { CreatedAt, Environment, objectOf, ProjectId, UpdatedAt } from "./fields.ts";
 import { envelope, resource } from "./schema.ts";
 
+const Name = t.about("The name by which instructions include the text: `{{> name}}`.", t.text);
+const Text = t.about("What stands in instructions in place of `{{> name}}`.", t.text);
 const Version = t.about("The version of its text, from 1. Each change of the text makes a new one.", t.integer);
 
 export const Snippet = resource("Snippet", "snippet", {
   name: Name,
-  description: t.about("What it is for; null: no description.", t.orNull(t.text)),
+  description: t.about("A note for people on what it is used for; null: none.", t.orNull(t.text)),
   text: Text,
   version: Version,
   updated_at: UpdatedAt,
@@ -17,7 +19,7 @@ export type Snippet = Static<typeof Snippet>;
 export const SnippetVersion = t.named(
   "SnippetVersion",
   t.object({
-    id: t.about("The id of the snippet.", t.text),
+    id: t.about("The id that all versions of the snippet share: `snp_…`.", t.text),
     object: objectOf("snippet_version"),
     name: Name,
     text: Text,

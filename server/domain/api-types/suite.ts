@@ -9,7 +9,7 @@ import { DiffCounts } from "./trace.ts";
 
 const suite = {
   name: Name,
-  description: t.about("What the suite is for; null: no description.", t.orNull(t.text)),
+  description: t.about("A note for people on what it is used for; null: none.", t.orNull(t.text)),
   cases_count: t.about("How many runs the suite pins.", t.integer),
   updated_at: UpdatedAt,
 };
@@ -20,7 +20,7 @@ export const PinnedRun = t.named(
     run_id: RunId,
     position: t.about("Its place in the suite, from 1.", t.integer),
     agent_id: AgentId,
-    status: t.about("Its status.", t.withType<RunStatus>(t.text)),
+    status: t.about("How the pinned run stands, such as `completed`.", t.withType<RunStatus>(t.text)),
     input: t.about("The beginning of what the run was asked; null where its record cannot be read.", t.orNull(t.text)),
     output: t.about("What the run returned; null where it returned nothing.", t.orNull(t.text)),
   }),
@@ -34,7 +34,7 @@ export const Suite = resource("Suite", "suite", {
 export type Suite = Static<typeof Suite>;
 
 const suiteRun = {
-  suite_id: t.about("The suite.", t.text),
+  suite_id: t.about("Id of the suite whose cases were replayed: `sui_…`.", t.text),
   status: t.about(
     "`passed`: all cases are equal. `diverged`: one is not. `failed`: one could not be replayed.",
     t.oneOf(suiteRunStatuses),
@@ -44,11 +44,11 @@ const suiteRun = {
     t.named(
       "SuiteRunCounts",
       t.object({
-        total: t.about("How many there are.", t.integer),
-        pending: t.about("How many have no result yet.", t.integer),
-        equal: t.about("How many are equal.", t.integer),
-        diverged: t.about("How many diverged from the record.", t.integer),
-        failed: t.about("How many failed.", t.integer),
+        total: t.about("How many cases the suite run has.", t.integer),
+        pending: t.about("Cases that have no result yet.", t.integer),
+        equal: t.about("Cases whose replay matched the record.", t.integer),
+        diverged: t.about("Cases whose replay differed from the record.", t.integer),
+        failed: t.about("Cases that could not be replayed.", t.integer),
       }),
     ),
   ),
@@ -75,7 +75,10 @@ const LiveCase = t.named(
   "LiveCase",
   t.object({
     run_id: t.about("The run that continued live; null if there is none.", t.orNull(t.text)),
-    status: t.about("Its status.", t.oneOf([...runStatuses, "skipped"])),
+    status: t.about(
+      "How that run stands; `skipped`: it was not started, see `error`.",
+      t.oneOf([...runStatuses, "skipped"]),
+    ),
     output_equal: t.about("Whether the output is the recorded one; null where there is none.", t.orNull(t.boolean)),
     output: t.about("What the run returned; null where it returned nothing.", t.orNull(t.text)),
     diff: t.about("How many steps of the two runs are equal, and how many not.", t.orNull(DiffCounts)),
@@ -95,7 +98,10 @@ export const SuiteCase = t.named(
     run_id: RunId,
     agent_id: AgentId,
     agent_version: t.about("The version of the agent that runs pin when they are created.", t.orNull(t.integer)),
-    status: t.about("Its status.", t.oneOf(caseStatuses)),
+    status: t.about(
+      "`pending`: no result yet. `equal` to the record, or `diverged` from it. `failed`: not replayed, see `error`.",
+      t.oneOf(caseStatuses),
+    ),
     divergences_count: t.about("In how many places the replay differed from the record.", t.integer),
     divergences: t.about("Where the replay differed from the record.", t.list(Divergence)),
     first_divergence: t.about(

@@ -8,14 +8,17 @@ import { MessageFile, message } from "./run.ts";
 import { envelope, resource } from "./schema.ts";
 
 export const Thread = resource("Thread", "thread", {
-  title: t.about("The thread's title; null: none.", t.orNull(t.text)),
+  title: t.about("A heading for people, in lists and in the dashboard; null: none.", t.orNull(t.text)),
   user_id: t.about("The user that it belongs to; null: none.", t.orNull(t.text)),
   session_id: t.about("The session that it belongs to; null: none.", t.orNull(t.text)),
   variables: t.about(
     "Values of variables for its runs; absent: none, or the reader has a client token.",
     t.optional(t.withType<VariableValues>(t.map(VariableValue))),
   ),
-  status: t.about("Its status.", t.oneOf(threadStatuses)),
+  status: t.about(
+    "`idle`; `busy` while a run of it works; `waiting` while a run of it waits for an answer.",
+    t.oneOf(threadStatuses),
+  ),
   message_count: t.about("How many messages it has.", t.integer),
   last_run_id: t.about("Its newest run; null where it has none.", t.orNull(t.text)),
   last_agent_id: t.about(

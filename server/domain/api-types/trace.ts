@@ -16,7 +16,7 @@ import { stepTypes } from "../step-kinds.ts";
 import type { TraceStep as Step } from "../trace.ts";
 import { WorkspaceChange, WorkspaceFile } from "../workspace-schema.ts";
 import { changes } from "./enums.ts";
-import { AgentId, At, Attempt, CompletedAt, Duration, Id, Name, objectOf, RunId, StepIndex } from "./fields.ts";
+import { AgentId, At, Attempt, CompletedAt, Duration, objectOf, ownId, RunId, StepIndex } from "./fields.ts";
 import { ForkedFrom, Usage } from "./run.ts";
 import { CodedError, envelope, resource, told } from "./schema.ts";
 
@@ -37,17 +37,25 @@ const StepWorkspace = t.named(
 const { progress, total, message, level } = told(eventFields["tool.progress"]);
 const toldProgress = { progress, total, message, level };
 
+const StepTypeName = t.about(
+  "What the step does: it calls a model or a tool, runs another agent, searches memory, checks a rule and so on.",
+  t.oneOf(stepTypes),
+);
+
 export const TraceStep = t.named(
   "TraceStep",
   t.object({
-    id: Id,
+    id: ownId("step"),
     object: objectOf("trace_step"),
     step_index: StepIndex,
     turn_index: t.about("The model call that the step belongs to, from 0.", t.integer),
     parent_id: t.about("The parent step; null for steps of the run itself.", t.orNull(t.text)),
-    type: t.about("Its type.", t.oneOf(stepTypes)),
-    name: t.about("What was called.", t.text),
-    status: t.about("Its status.", t.withType<Step["status"]>(t.text)),
+    type: StepTypeName,
+    name: t.about("What was called, such as the model or the tool.", t.text),
+    status: t.about(
+      "`in_progress`, `waiting` for an answer, or how the step ended.",
+      t.withType<Step["status"]>(t.text),
+    ),
     attempt: Attempt,
     started_at: t.about("When the step began.", t.time),
     completed_at: CompletedAt,
@@ -56,8 +64,8 @@ export const TraceStep = t.named(
       "Time to the first token, in milliseconds; null if there is none.",
       t.orNull(t.integer),
     ),
-    input: t.about("The input of the step.", t.anything),
-    output: t.about("The result of the step.", t.anything),
+    input: t.about("What the step was given: the messages of a model call, the arguments of a tool call.", t.anything),
+    output: t.about("What the step gave: the model's answer, or what the tool returned.", t.anything),
     reasoning: t.about("The model's reasoning; null if it reports none.", t.orNull(t.text)),
     error: t.about("What went wrong in the step; null where nothing did.", t.orNull(CodedError)),
     usage: t.about("What the step used; null where that is not known.", t.orNull(StepUsage)),
@@ -70,7 +78,10 @@ export const TraceStep = t.named(
       t.optional(t.list(told(RequestAdjustment))),
     ),
     model: t.about("The model that was asked; null for other steps.", t.orNull(t.text)),
-    tool_call_id: t.about("The tool call; null where there is none.", t.orNull(t.text)),
+    tool_call_id: t.about(
+      "Id of the call that the step carries out or checks; null for other steps.",
+      t.orNull(t.text),
+    ),
     tool_type: t.about(
       "Of the tool that was called, such as `http`, `client` and `agent`; null where there is none.",
       t.orNull(t.text),
@@ -91,7 +102,7 @@ export const TraceStep = t.named(
         t.object({
           from_agent_id: t.about("The agent that handed the conversation over.", t.text),
           agent_id: AgentId,
-          agent_name: t.about("Its name.", t.text),
+          agent_name: t.about("What the agent that goes on is called.", t.text),
         }),
       ),
     ),
@@ -99,8 +110,8 @@ export const TraceStep = t.named(
       "The decision of a person; null if no approval was needed.",
       t.orNull(
         t.object({
-          decision: t.about("What was decided.", t.oneOf(decisions)),
-          reason: t.about("Why.", t.orNull(t.text)),
+          decision: t.about("Whether the person let the call be made.", t.oneOf(decisions)),
+          reason: t.about("What the person gave as the reason; null where nothing was given.", t.orNull(t.text)),
           edited: t.about("Whether the arguments were changed.", t.boolean),
           at: At,
           by: t.about("Who decided; null where it is not known.", t.orNull(told(Decider))),
@@ -114,9 +125,9 @@ export const TraceStep = t.named(
           attempt: Attempt,
           at: At,
           model: t.about("The model of this attempt, where the next one asked another.", t.optional(t.text)),
-          reason: t.about("Why.", t.orNull(CodedError)),
+          reason: t.about("What went wrong in this attempt; null where it is not known.", t.orNull(CodedError)),
           delay_ms: t.about("How long the server waited before this attempt.", t.integer),
-          usage: t.about("What it used.", t.orNull(StepUsage)),
+          usage: t.about("Tokens and cost of this attempt; null where they are not known.", t.orNull(StepUsage)),
         }),
       ),
     ),
@@ -153,12 +164,15 @@ const trace = {
   run_id: RunId,
   agent_id: AgentId,
   agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
-  status: t.about("Its status.", t.oneOf(runStatuses)),
+  status: t.about("How the run stands: `completed`, `failed` and `cancelled` are final.", t.oneOf(runStatuses)),
   started_at: t.about("When the run began.", t.time),
   completed_at: CompletedAt,
   duration_ms: Duration,
-  usage: t.about("What it used.", Usage),
-  origin: t.about("What started the run.", t.oneOf(runTriggers)),
+  usage: t.about("Tokens, calls and cost of the run so far.", Usage),
+  origin: t.about(
+    "How the run came about: by a request, a schedule or a trigger (`run`), or as a `replay`, `fork` or `import` of another one.",
+    t.oneOf(runTriggers),
+  ),
   forked_from: t.about("The run and the step that this run was forked from; null for others.", t.orNull(ForkedFrom)),
   replay_of: t.about("The run that was replayed; null for others.", t.orNull(t.text)),
   imported: t.about("Whether the run was imported.", t.boolean),
@@ -186,7 +200,7 @@ export const Trace = resource("Trace", "trace", {
     "Pauses of the run, the oldest first.",
     t.list(
       t.object({
-        requested_at: t.about("When the pause was requested.", t.time),
+        requested_at: t.about("When the request to pause came, in UTC.", t.time),
         reason: t.about("Why; null where no reason was given.", t.orNull(t.text)),
         paused_at: t.about("When the run paused; null where it did not, or has not yet.", t.orNull(t.time)),
         completed_at: t.about("When the run went on or ended; null before that.", t.orNull(t.time)),
@@ -212,7 +226,7 @@ export const OtlpTrace = t.named(
 export const DiffCounts = t.named(
   "DiffCounts",
   t.object({
-    equal: t.about("How many are equal.", t.integer),
+    equal: t.about("Steps that are the same in both runs.", t.integer),
     changed: t.about("How many steps differ.", t.integer),
     only_a: t.about("How many steps only run `a` has.", t.integer),
     only_b: t.about("How many steps only run `b` has.", t.integer),
@@ -225,11 +239,11 @@ const ofBoth = <T extends TSchema>(schema: T) =>
 export const DiffStep = t.named(
   "DiffStep",
   t.object({
-    index: t.about("Its place, from 0.", t.integer),
+    index: t.about("Place in this list, from 0, whichever run has the step.", t.integer),
     a_step_index: t.about("The step's place in run `a`; null where that run has none.", t.orNull(t.integer)),
     b_step_index: t.about("The step's place in run `b`; null where that run has none.", t.orNull(t.integer)),
-    type: t.about("Its type.", t.oneOf(stepTypes)),
-    name: Name,
+    type: StepTypeName,
+    name: t.about("What was called, such as the model or the tool.", t.text),
     change: t.about("How the step differs between the two runs.", t.oneOf(changes)),
     differences: t.about(
       "Each value that differs.",
@@ -237,7 +251,7 @@ export const DiffStep = t.named(
         t.named(
           "DiffValue",
           t.object({
-            path: t.about("Where the value is.", t.text),
+            path: t.about("Where in the step the value is, such as `output.text`.", t.text),
             a: t.about("The value in run `a`; absent where it has none.", t.anything),
             b: t.about("The value in run `b`; absent where it has none.", t.anything),
           }),
@@ -254,12 +268,12 @@ export const Diff = t.named(
   "Diff",
   t.object({
     object: objectOf("diff"),
-    a: t.about("The first run.", t.text),
-    b: t.about("The second run.", t.text),
+    a: t.about("Id of the run that the address names first.", t.text),
+    b: t.about("Id of the run that it is compared with.", t.text),
     changes: t.about("How many steps there are of each kind of change.", DiffCounts),
     steps: t.about("The steps of both runs, side by side.", t.list(DiffStep)),
     steps_has_more: t.about("Whether there are steps beyond these.", t.boolean),
-    usage: t.about("What it used.", ofBoth(Usage)),
+    usage: t.about("Tokens, calls and cost of each run.", ofBoth(Usage)),
     duration_ms: t.about("How long it took, in milliseconds.", t.named("DiffDuration", ofBoth(t.integer))),
     delta: t.about(
       "How run `b` differs from run `a`: b − a.",

@@ -11,9 +11,12 @@ const FilterValue = t.withType<string | number | boolean>({ type: ["string", "nu
 const FilterCondition = t.named(
   "TriggerCondition",
   t.object({
-    path: t.about("The place of the value in the event.", t.text),
-    in: t.about("The value is one of these.", t.optional(t.list(FilterValue))),
-    not_in: t.about("The value is none of these, or missing.", t.optional(t.list(FilterValue))),
+    path: t.about("Where the value is in the event, such as `body.action`.", t.text),
+    in: t.about("The event passes if the value at `path` is one of these.", t.optional(t.list(FilterValue))),
+    not_in: t.about(
+      "The event passes if the value at `path` is none of these, or missing.",
+      t.optional(t.list(FilterValue)),
+    ),
   }),
 );
 
@@ -65,13 +68,13 @@ export type Trigger = Static<typeof Trigger>;
 
 /** A request at the address of a trigger. */
 export const TriggerDelivery = resource("TriggerDelivery", "trigger_delivery", {
-  trigger_id: t.about("The trigger.", t.text),
+  trigger_id: t.about("Id of the trigger whose address was called: `trg_…`.", t.text),
   outcome: t.about(
     "`started` a run, a `duplicate` of an event that did, `ignored` by the filter, `failed` to start one, or `refused` because of its signature.",
     t.oneOf(triggerOutcomes),
   ),
-  status: t.about("The HTTP status of the response.", t.integer),
-  run_id: t.about("The run; null where there is none.", t.orNull(t.text)),
+  status: t.about("What the sender was answered, as an HTTP status such as 202.", t.integer),
+  run_id: t.about("Id of the run that the event made: `run_…`; null where it made none.", t.orNull(t.text)),
   reason: t.about("Why it made no run; null if it did.", t.orNull(t.text)),
 });
 export type TriggerDelivery = Static<typeof TriggerDelivery>;

@@ -12,7 +12,6 @@ import {
   Duration,
   Enabled,
   Environment,
-  Id,
   objectOf,
   ProjectId,
   RunId,
@@ -29,7 +28,7 @@ import { choiceOf, ErrorOrNull, envelope, eventName, resource, told } from "./sc
 export const Webhook = resource("Webhook", "webhook", {
   url: t.about("Where events are sent: `https`, or `http` to this machine in `test`.", t.text),
   events: t.about("The events that the webhook receives; `*`: all.", t.list(t.text)),
-  description: t.about("What the webhook is for; null: no description.", t.orNull(t.text)),
+  description: t.about("A note for people on what it is used for; null: none.", t.orNull(t.text)),
   enabled: Enabled,
   status: t.about("Whether it is active, its last delivery failed, or it is disabled.", t.oneOf(webhookStatuses)),
   disabled_reason: t.about("Why it is off; null while it is on.", t.orNull(t.oneOf(disabledReasons))),
@@ -46,9 +45,9 @@ export const Webhook = resource("Webhook", "webhook", {
 export type Webhook = Static<typeof Webhook>;
 
 const delivery = {
-  webhook_id: t.about("The webhook.", t.text),
+  webhook_id: t.about("Id of the webhook that it is sent to: `whk_…`.", t.text),
   event_id: t.about("The id of the event; it is the same for every attempt and redelivery.", t.text),
-  type: t.about("The event.", t.text),
+  type: t.about("The topic of the event, such as `run.completed`.", t.text),
   run_id: t.about("The run of the event; null where it is of none.", t.orNull(t.text)),
   seq: t.about("The event's number in the run's journal; null where it is of none.", t.orNull(t.integer)),
   status: t.about(
@@ -81,7 +80,7 @@ const DeliveryAttempt = t.named(
         t.named(
           "DeliveryResponse",
           t.object({
-            status: t.about("The status of the response.", t.integer),
+            status: t.about("The HTTP status that your address answered with.", t.integer),
             headers: t.about("Its headers, by name.", t.withType<Record<string, string>>(t.anyObject)),
             body: t.about("The body as it was sent or received.", t.text),
             truncated: t.about("Whether the body was longer.", t.boolean),
@@ -106,7 +105,7 @@ export type WebhookDelivery = Static<typeof WebhookDelivery>;
 export const WebhookRedelivery = t.named(
   "WebhookRedelivery",
   t.object({
-    id: Id,
+    id: t.about("The id of the webhook whose deliveries are sent again: `whk_…`.", t.text),
     object: objectOf("webhook_redelivery"),
     deliveries: t.about("How many deliveries were queued again.", t.integer),
     ...envelope,
@@ -170,11 +169,14 @@ const ofRunOnly = t.named(
     truncated,
   }),
 );
-const ofFile = t.named("WebhookFileData", t.object({ object: t.about("The file.", File), truncated }));
+const ofFile = t.named(
+  "WebhookFileData",
+  t.object({ object: t.about("The file as `GET /v1/files/:id` returned it at that moment.", File), truncated }),
+);
 const ofAlert = t.named(
   "WebhookAlertData",
   t.object({
-    object: t.about("The alert.", Alert),
+    object: t.about("The problem that was found or is over.", Alert),
     truncated,
   }),
 );
@@ -211,7 +213,7 @@ const dataOf = {
   "cell.failover": t.named(
     "WebhookCellData",
     t.object({
-      object: t.about("The cell.", Cell),
+      object: t.about("The part of the cluster that another node took over.", Cell),
       truncated,
     }),
   ),
@@ -228,14 +230,14 @@ const sentEvents = Object.fromEntries(
         t.object({
           id: t.about("The event's id for this webhook, the same for every attempt.", t.text),
           object: objectOf("event"),
-          type: t.about("The event.", t.word(type)),
+          type: t.about(`Always \`${type}\`: it says what \`data\` is about.`, t.word(type)),
           created_at: CreatedAt,
           project_id: ProjectId,
           environment: Environment,
-          run_id: isOfRun ? RunId : t.about("The run; null where it is of none.", Type.Null()),
+          run_id: isOfRun ? RunId : t.about("Always null: the event is of no run.", Type.Null()),
           seq: isOfRun
             ? t.about("The event's number in the run's journal.", t.integer)
-            : t.about("The event's number in the run's journal; null where it is of none.", Type.Null()),
+            : t.about("Always null: the event is of no run.", Type.Null()),
           data: t.about("What the event is about.", data),
         }),
       ),

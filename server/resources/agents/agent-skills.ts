@@ -11,8 +11,11 @@ import { about, integer, list, named, object, orNull, partial, text } from "../.
 const SkillReferenceInput = named(
   "SkillReferenceInput",
   partial({
-    skill_id: about("The skill, by its id.", idOf("skill")),
-    name: about("The skill, by its name.", Type.String({ minLength: 1, maxLength: 64 })),
+    skill_id: about("Id of the skill: `skl_…`. Give this or `name`.", idOf("skill")),
+    name: about(
+      "What the skill is called: the name of its folder. Give this or `skill_id`.",
+      Type.String({ minLength: 1, maxLength: 64 }),
+    ),
     version: about(
       "The number of the version that its runs use; null: the newest one when a run begins.",
       orNull(Type.Integer({ minimum: 1 })),
@@ -29,8 +32,8 @@ export const SkillsInput = Type.Array(Type.Union([Type.String({ minLength: 1, ma
 export const SkillReference = named(
   "SkillReference",
   object({
-    skill_id: about("The skill.", text),
-    name: about("Its name.", text),
+    skill_id: about("Id of the skill: `skl_…`, for `GET /v1/skills/:id`.", text),
+    name: about("What the skill is called: the name of its folder.", text),
     version: about(
       "The number of the version that its runs use; null: the newest one when a run begins.",
       orNull(integer),

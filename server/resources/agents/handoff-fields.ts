@@ -27,7 +27,10 @@ export const HandoffInput = Type.Union([
           Type.Union([
             t.oneOf(handoffFilters),
             t.closedObject({
-              messages: t.about("How many messages.", Type.Integer({ minimum: 1, maximum: limits.input_messages })),
+              messages: t.about(
+                "How many of the newest messages go along.",
+                Type.Integer({ minimum: 1, maximum: limits.input_messages }),
+              ),
             }),
           ]),
         ),

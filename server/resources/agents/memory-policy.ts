@@ -13,7 +13,7 @@ import { about, named, oneOf, orNull, partial, partly } from "../../lib/schema.t
 const MemoryStore = named(
   "MemoryPolicyStoreInput",
   partly(
-    { memory_id: about("The memory store.", idOf("memory")) },
+    { memory_id: about("Id of the memory store that its runs use: `mem_…`.", idOf("memory")) },
     {
       access: about("Whether runs may only read the store, or write to it too.", oneOf(memoryAccesses)),
       auto_retrieve: about(

@@ -9,7 +9,7 @@ import {
   type MemoryPolicy,
 } from "../../domain/agent-snapshot.ts";
 import * as wire from "../../domain/api-types/agent.ts";
-import { ModelName, Name, objectOf, UpdatedAt } from "../../domain/api-types/fields.ts";
+import { ModelName, objectOf, UpdatedAt } from "../../domain/api-types/fields.ts";
 import { envelope, resource } from "../../domain/api-types/schema.ts";
 import type { Budget as CoreBudget } from "../../domain/budget-schema.ts";
 import { type FailoverReason, failoverReasons } from "../../domain/failover.ts";
@@ -28,6 +28,7 @@ import { type Variable as CoreVariable, type VariableValue, variableTypes } from
 import {
   type AgentOverrides,
   Budget,
+  GivenArguments,
   JsonObject,
   Metadata,
   overridableFields,
@@ -43,24 +44,30 @@ import { completePolicy, defaultPolicy, type FactsOf, MemoryInput, pinnedPolicy 
 const ScriptEntry = t.named(
   "ScriptEntry",
   t.partial({
-    text: t.about("The text.", Type.String({ maxLength: 262_144 })),
-    reasoning: t.about("What the model thinks.", Type.String({ maxLength: 262_144 })),
+    text: t.about("What the model answers in this call.", Type.String({ maxLength: 262_144 })),
+    reasoning: t.about("What the scripted model thinks before its answer.", Type.String({ maxLength: 262_144 })),
     tool_calls: t.about(
-      "The tool calls.",
+      "The tools that the model asks for in this call.",
       Type.Array(
         t.named(
           "ScriptToolCall",
           t.closedObject({
-            name: t.about("The tool's name.", Type.String({ minLength: 1, maxLength: 64 })),
-            arguments: t.about("The arguments of the call.", JsonObject),
+            name: t.about("The name by which the model calls the tool.", Type.String({ minLength: 1, maxLength: 64 })),
+            arguments: t.about(GivenArguments, JsonObject),
           }),
         ),
         { maxItems: limits.tools_per_agent },
       ),
     ),
-    error: t.about("How the call fails.", Type.String({ maxLength: 4096 })),
-    delay_ms: t.about("How long the model waits before it answers.", Type.Integer({ minimum: 0, maximum: 600_000 })),
-    delta_ms: t.about("The time between two pieces of the text.", Type.Integer({ minimum: 0, maximum: 60_000 })),
+    error: t.about("The message with which the call fails, as a provider's error.", Type.String({ maxLength: 4096 })),
+    delay_ms: t.about(
+      "How long the model waits before it answers, in milliseconds.",
+      Type.Integer({ minimum: 0, maximum: 600_000 }),
+    ),
+    delta_ms: t.about(
+      "The time between two pieces of the text, in milliseconds.",
+      Type.Integer({ minimum: 0, maximum: 60_000 }),
+    ),
   }),
 );
 
@@ -110,7 +117,7 @@ const Domains = Type.Array(
 const ProviderToolInput = t.named(
   "ProviderToolInput",
   t.partly(
-    { type: t.about("The tool.", t.oneOf(providerToolTypes)) },
+    { type: t.about("What the provider does: it searches the web, or runs code.", t.oneOf(providerToolTypes)) },
     {
       max_uses: t.about("How often one model call may use it.", Type.Integer({ minimum: 1, maximum: 20 })),
       allowed_domains: t.about("The only domains that a search shows.", Domains),
@@ -123,11 +130,17 @@ const VariableInput = t.named(
   "VariableInput",
   t.partly(
     {
-      name: t.about("Its name, as in `{{name}}`.", Type.String({ pattern: variableName })),
+      name: t.about(
+        "The name that stands in the text as `{{name}}`, and by which a run gives the value.",
+        Type.String({ pattern: variableName }),
+      ),
       type: t.about("The type of its values.", t.oneOf(variableTypes)),
     },
     {
-      description: t.about("What it stands for.", Type.String({ maxLength: 1024 })),
+      description: t.about(
+        "What the value stands for, so that people who start a run know what to give.",
+        Type.String({ maxLength: 1024 }),
+      ),
       default: t.about(
         "The value of a run that gives none: a string, a number or a boolean, as its type says.",
         Type.Unknown(),
@@ -180,7 +193,10 @@ const field = <Request extends TSchema, Response extends TSchema, Stored>(
 /** Fields of an agent beside name, model, tools and metadata, in the order of responses. */
 export const definitionFields = {
   description: field({
-    request: t.about("What the agent is for; null: no description.", t.orNull(Type.String({ maxLength: 4096 }))),
+    request: t.about(
+      "What the agent is for: other agents and MCP clients read it to choose; null: no description.",
+      t.orNull(Type.String({ maxLength: 4096 })),
+    ),
     response: t.orNull(t.text),
     initial: null as string | null,
   }),
@@ -379,11 +395,14 @@ const schemas = <Side extends "request" | "response">(side: Side) => {
 };
 const { instructions, models, max_turns, output_schema, ...optional } = schemas("request");
 const { model, tools } = overridableFields;
-const name = t.about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length }));
+const name = t.about(
+  "The name that you give the agent. Requests may name the agent by it in place of its id.",
+  Type.String({ minLength: 1, maxLength: limits.name_length }),
+);
 const others = {
   model,
   models,
-  tools: t.about("The tools that it may call.", tools),
+  tools: t.about("Ids of the tools that it may call: `tool_…`.", tools),
   max_turns,
   output_schema,
   ...optional,
@@ -411,7 +430,7 @@ export type UpdateAgent = Static<typeof UpdateAgent>;
 // In the order of the response.
 const { description, instructions: system, models: severalModels, model_settings, ...rest } = schemas("response");
 const agent = {
-  name: Name,
+  name: t.about("The name that you gave the agent. Requests may name the agent by it in place of its id.", t.text),
   description,
   instructions: system,
   model: ModelName,
@@ -424,14 +443,19 @@ const agent = {
 
 export const Agent = resource("Agent", "agent", {
   ...agent,
-  tools: t.about("The tools that it may call.", t.list(wire.ToolReference)),
+  tools: t.about("The tools that it may call, each with its id, name and type.", t.list(wire.ToolReference)),
   updated_at: UpdatedAt,
 });
 export type Agent = Static<typeof Agent>;
 
 export const AgentSync = t.named(
   "AgentSync",
-  t.object({ object: objectOf("agent_sync"), ...setResult, agent: t.about("The agent.", Agent), ...envelope }),
+  t.object({
+    object: objectOf("agent_sync"),
+    ...setResult,
+    agent: t.about("The agent as it is now, or would be with `dry_run`.", Agent),
+    ...envelope,
+  }),
 );
 export type AgentSync = Static<typeof AgentSync>;
 
@@ -439,13 +463,14 @@ export const agentFilters = nameFilter;
 
 export const AgentListItem = resource("AgentListItem", "agent", {
   ...agent,
-  tools: t.about("The tools that it may call.", t.integer),
+  tools: t.about("How many tools it may call; `GET /v1/agents/:id` lists them.", t.integer),
   updated_at: UpdatedAt,
 });
 export type AgentListItem = Static<typeof AgentListItem>;
 
 export const AgentVersion = resource("AgentVersion", "agent_version", {
+  id: t.about("The id of the agent, which all of its versions share: `agt_…`.", t.text),
   ...agent,
-  tools: t.about("The tools that it may call.", t.list(wire.ToolReference)),
+  tools: t.about("The tools that it may call, each with its id, name and type.", t.list(wire.ToolReference)),
 });
 export type AgentVersion = Static<typeof AgentVersion>;

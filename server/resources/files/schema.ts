@@ -7,8 +7,14 @@ const tenYears_seconds = 315_360_000;
 
 /** JSON body of an upload. In multipart uploads `filename` is part of the part `file`. */
 export const CreateFile = closedObject({
-  filename: about("The file's name.", Type.String({ minLength: 1, maxLength: 4096 })),
-  purpose: about("What the file is for.", oneOf(uploadPurposes)),
+  filename: about(
+    "The name under which the file is stored. Its ending tells the format.",
+    Type.String({ minLength: 1, maxLength: 4096 }),
+  ),
+  purpose: about(
+    "`retrieval`: searched by memory stores; `code_interpreter`: read by programs; `attachment`: given to models.",
+    oneOf(uploadPurposes),
+  ),
   content_base64: about("The content, in base64; or give a `text`.", Type.Optional(Type.String())),
   text: about("The content, as text; or give `content_base64`.", Type.Optional(Type.String())),
   memory_id: about("A vector store that is to have it.", Type.Optional(idOf("memory"))),
@@ -33,7 +39,10 @@ export type CreateFile = Static<typeof CreateFile>;
 /** The same as a multipart form. Limits of its fields are checked by `CreateFile`. */
 export const CreateFileInParts = Type.Object({
   file: about("The content, with its name.", Type.String({ contentMediaType: "application/octet-stream" })),
-  purpose: about("What the file is for.", oneOf(uploadPurposes)),
+  purpose: about(
+    "`retrieval`: searched by memory stores; `code_interpreter`: read by programs; `attachment`: given to models.",
+    oneOf(uploadPurposes),
+  ),
   memory_id: about("A vector store that is to have it.", Type.Optional(idOf("memory"))),
   scope_id: about("The user or the session that it belongs to, if the store is scoped to one.", Type.Optional(ScopeId)),
   chunking: about(
@@ -66,6 +75,6 @@ export const CreateFileInParts = Type.Object({
 });
 
 export const fileFilters = {
-  purpose: about("Only files for this.", oneOf(filePurposes)),
+  purpose: about("Only files with this purpose.", oneOf(filePurposes)),
   status: about("Only items with this status.", oneOf(fileStatuses)),
 };

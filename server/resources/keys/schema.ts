@@ -1,19 +1,26 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { limits } from "../../domain/limits.ts";
 import { clientScopes, permissions } from "../../domain/scope.ts";
-import { AgentReference, Budget, idOf, Metadata, Subject, VariableValues, versionChoice } from "../../http/schemas.ts";
+import {
+  AgentReference,
+  Budget,
+  GivenName,
+  idOf,
+  Metadata,
+  Subject,
+  VariableValues,
+  versionChoice,
+} from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf, orNull } from "../../lib/schema.ts";
 
-const Name = Type.String({ minLength: 1, maxLength: limits.name_length });
 const Lifetime = Type.Integer({ minimum: 1, maximum: 10 * 365 * 86_400 });
 
 export const CreateKey = closedObject({
-  name: about("The key's name.", Name),
+  name: GivenName,
   scopes: about(
-    "What the key may do.",
+    "What the key may do: `read` reads, `run` starts runs, `admin` changes everything.",
     Type.Array(oneOf(permissions), { minItems: 1, maxItems: 3, uniqueItems: true }),
   ),
-  expires_in_seconds: about("After how many seconds it expires.", Type.Optional(Lifetime)),
+  expires_in_seconds: about("After how many seconds it expires. Default: never.", Type.Optional(Lifetime)),
   // The form of agent ids is checked in validate.ts, because a union's error would not name the invalid one.
   agent_ids: about(
     "The only agents that the key may use; null: all.",
@@ -29,7 +36,7 @@ export type CreateKey = Static<typeof CreateKey>;
 
 /** Rights cannot be changed, because the holder of the secret relies on them. */
 export const UpdateKey = closedObject({
-  name: about("The key's name.", Type.Optional(Name)),
+  name: Type.Optional(GivenName),
   /** Null: never. */
   expires_at: about("When the key expires; null: never.", Type.Optional(orNull(Type.String({ maxLength: 64 })))),
   metadata: Type.Optional(Metadata),

@@ -26,7 +26,7 @@ export const PutLabel = closedObject({
         named(
           "AgentLabelShareInput",
           closedObject({
-            version: about("The version.", Version),
+            version: about("The number of the agent's version, from 1.", Version),
             percent: about(
               "Which part of the runs gets it, with two decimals at most.",
               Type.Number({ minimum: 0, maximum: 100 }),
@@ -54,8 +54,14 @@ export const PutLabel = closedObject({
                 named(
                   "AgentLabelScoreRuleInput",
                   closedObject({
-                    name: about("The score's name.", Type.String({ minLength: 1, maxLength: 64 })),
-                    below: about("The bound.", Type.Number({ minimum: -1e12, maximum: 1e12 })),
+                    name: about(
+                      "What is scored, as the scores of runs name it.",
+                      Type.String({ minLength: 1, maxLength: 64 }),
+                    ),
+                    below: about(
+                      "The mean of the scores below which the label is rolled back.",
+                      Type.Number({ minimum: -1e12, maximum: 1e12 }),
+                    ),
                   }),
                 ),
               ),

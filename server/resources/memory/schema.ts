@@ -4,6 +4,7 @@ import { entryStatuses, searchModes } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
 import {
   Chunking,
+  GivenName,
   idOf,
   JsonObject,
   Metadata,
@@ -34,8 +35,11 @@ const Embedding = named(
 export type Embedding = Static<typeof Embedding>;
 
 export const CreateMemory = closedObject({
-  name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
-  kind: about("Its kind.", oneOf(memoryKindNames)),
+  name: GivenName,
+  kind: about(
+    "`vector`: texts and files, found by meaning and words. `kv`: values under keys.",
+    oneOf(memoryKindNames),
+  ),
   scope: about(
     "Who shares the contents: the project, each user or each session. It never changes.",
     Type.Optional(oneOf(memoryScopes)),
@@ -53,8 +57,8 @@ export const CreateMemory = closedObject({
 export type CreateMemory = Static<typeof CreateMemory>;
 
 export const UpdateMemory = partial({
-  name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
-  embedding: about("The model that embeds text.", Embedding),
+  name: GivenName,
+  embedding: about("Another model to embed texts: all entries are embedded again.", Embedding),
   ttl_seconds: about("How many seconds contents are kept; null: indefinitely.", orNull(Ttl)),
   metadata: Metadata,
 });
@@ -72,8 +76,8 @@ const EntryMetadata = named(
 
 /** Requires either text or file_id. */
 export const CreateEntry = partial({
-  text: about("The text; or give a `file_id`.", Type.String({ minLength: 1 })),
-  file_id: about("The document; or give a `text`.", idOf("file")),
+  text: about("What to store and find; or give a `file_id`.", Type.String({ minLength: 1 })),
+  file_id: about("A file whose text is stored and found; or give a `text`.", idOf("file")),
   metadata: about("Pairs by which searches may filter.", EntryMetadata),
   scope_id: about("The user or the session that it belongs to.", ScopeId),
   chunking: about("How the text is split into chunks.", Chunking),
@@ -89,7 +93,7 @@ export const UpdateEntry = partial({
 export type UpdateEntry = Static<typeof UpdateEntry>;
 
 export const SearchMemory = partly(
-  { query: about("What is looked for.", Type.String({ minLength: 1 })) },
+  { query: about("What to look for, as a question or in words.", Type.String({ minLength: 1 })) },
   {
     top_k: about("How many passages are found at most.", Type.Integer({ minimum: 1, maximum: limits.search_top_k })),
     mode: about("By meaning and keywords, by meaning only, or by keywords only.", oneOf(searchModes)),
@@ -109,7 +113,7 @@ export const SearchMemory = partly(
 export type SearchMemory = Static<typeof SearchMemory>;
 
 export const PutKey = closedObject({
-  value: about("The value.", Type.Unknown()),
+  value: about("What to keep under the key: any JSON.", Type.Unknown()),
   ttl_seconds: about("How many seconds the value is kept.", Type.Optional(Ttl)),
 });
 export type PutKey = Static<typeof PutKey>;

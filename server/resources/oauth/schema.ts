@@ -1,12 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { oauthGrantTypes } from "../../domain/api-types/enums.ts";
-import { limits } from "../../domain/limits.ts";
-import { idOf, Metadata, Subject, SubjectFilter } from "../../http/schemas.ts";
+import { GivenName, idOf, Metadata, Subject, SubjectFilter } from "../../http/schemas.ts";
 import { about, named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 import { authMethods } from "../../runtime/oauth/client-definition.ts";
 
 const Address = Type.String({ minLength: 1, maxLength: 2048 });
-const Name = about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length }));
 
 const changeable = {
   issuer: about(
@@ -29,7 +27,7 @@ const changeable = {
     orNull(oneOf(authMethods)),
   ),
   scopes: about(
-    "The scopes that are requested.",
+    "Rights at the service that users are asked for, as it names them.",
     Type.Array(Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$" }), {
       maxItems: 100,
       uniqueItems: true,
@@ -57,7 +55,7 @@ const { client_id, ...others } = changeable;
 
 export const CreateOAuthClient = partly(
   {
-    name: Name,
+    name: GivenName,
     grant: about(
       "How it gets tokens: for itself, or after a user consented. It cannot be changed.",
       oneOf(oauthGrantTypes),
@@ -74,7 +72,7 @@ export const CreateOAuthClient = partly(
 );
 export type CreateOAuthClient = Static<typeof CreateOAuthClient>;
 
-export const UpdateOAuthClient = partial({ name: Name, ...changeable });
+export const UpdateOAuthClient = partial({ name: GivenName, ...changeable });
 export type UpdateOAuthClient = Static<typeof UpdateOAuthClient>;
 
 /** Body of `POST /v1/oauth_clients/:id/authorize`. */

@@ -1,11 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { busyPolicies, catchUps, outcomes } from "../../domain/api-types/enums.ts";
-import { limits } from "../../domain/limits.ts";
 import {
   AgentOverrides,
   AgentReference,
   Budget,
   changeableChoice,
+  EnabledInput,
+  GivenName,
   idOf,
   Metadata,
   RunInput,
@@ -16,7 +17,7 @@ import { nameFilter } from "../../http/set-by-name.ts";
 import { about, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const required = {
-  name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
+  name: GivenName,
   agent_id: about("The agent: its id, or its name, also as `name@label` or `name@version`.", AgentReference),
   input: about("The input of each run.", RunInput),
   cron: about("Five fields: minute, hour, day of month, month, day of week.", Type.String({ maxLength: 256 })),
@@ -25,7 +26,7 @@ const required = {
 
 const optional = {
   ...changeableChoice,
-  enabled: about("Whether it is in use.", Type.Boolean()),
+  enabled: EnabledInput,
   catch_up: about(
     "What happens to missed times: they are skipped, or one run makes up for all of them.",
     oneOf(catchUps),

@@ -10,7 +10,10 @@ export const secretName = "^[A-Za-z_][A-Za-z0-9_]{0,63}$";
  * message.
  */
 export const PutSecret = closedObject({
-  value: about("The value.", Type.String({ minLength: 1, maxLength: 8192 })),
+  value: about(
+    "What tools send in its place. It is stored encrypted, and no request returns it.",
+    Type.String({ minLength: 1, maxLength: 8192 }),
+  ),
   metadata: Type.Optional(Metadata),
 });
 export type PutSecret = Static<typeof PutSecret>;

@@ -9,7 +9,7 @@ const Text = about(
   Type.String({ minLength: 1, maxLength: limits.snippet_bytes }),
 );
 const optional = {
-  description: about("What it is for; null: no description.", orNull(Type.String({ maxLength: 4096 }))),
+  description: about("A note for people on what it is used for; null: none.", orNull(Type.String({ maxLength: 4096 }))),
   metadata: Metadata,
 };
 

@@ -13,7 +13,7 @@ const ThreadVariables = about(
 
 /** Body of `POST /v1/threads` (contract, section 18). */
 export const CreateThread = partial({
-  title: about("The thread's title; null: none.", orNull(Title)),
+  title: about("A heading for people, in lists and in the dashboard; null: none.", orNull(Title)),
   user_id: about("The user that it belongs to; null: none.", orNull(Subject)),
   session_id: about("The session that it belongs to; null: none.", orNull(Subject)),
   variables: ThreadVariables,
@@ -23,7 +23,7 @@ export type CreateThread = Static<typeof CreateThread>;
 
 /** Body of `PATCH /v1/threads/:id`. The user cannot be changed: another one would read the messages. */
 export const UpdateThread = partial({
-  title: about("The thread's title; null: none.", orNull(Title)),
+  title: about("A heading for people, in lists and in the dashboard; null: none.", orNull(Title)),
   variables: ThreadVariables,
   metadata: Metadata,
 });

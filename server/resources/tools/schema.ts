@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type ApprovalRule, type ToolType, toolTypes, unknownPolicies } from "../../domain/agent-snapshot.ts";
-import { AttemptsCount, Duration, Enabled, Name, objectOf, UpdatedAt } from "../../domain/api-types/fields.ts";
+import { AttemptsCount, Duration, Enabled, objectOf, ToolName, UpdatedAt } from "../../domain/api-types/fields.ts";
 import { choiceOf, ErrorOrNull, envelope, resource, told } from "../../domain/api-types/schema.ts";
 import { FileFacts } from "../../domain/run-event.ts";
 import { pascal } from "../../http/openapi-components.ts";
-import { JsonObject, Subject } from "../../http/schemas.ts";
+import { GivenArguments, JsonObject, Subject } from "../../http/schemas.ts";
 import { nameFilter, setResult } from "../../http/set-by-name.ts";
 import * as t from "../../lib/schema.ts";
 import { commonFields } from "./types/tool-kind.ts";
@@ -51,7 +51,7 @@ export type UpdateTool = Static<typeof UpdateTool>;
 
 /** Body of `POST /v1/tools/:id/test`; `name` names one of an MCP server's tools. */
 export const TestTool = t.closedObject({
-  arguments: t.about("The arguments of the call.", JsonObject),
+  arguments: t.about(GivenArguments, JsonObject),
   name: t.about("The name of the MCP server's tool.", Type.Optional(Type.String({ minLength: 1, maxLength: 256 }))),
   user_id: t.about("The user for whom the tool is called, if its OAuth client is per user.", Type.Optional(Subject)),
 });
@@ -63,7 +63,7 @@ export const toolFilters = {
 };
 
 const shared = {
-  name: Name,
+  name: ToolName,
   type: t.oneOf(toolTypes),
   description: t.about("What the tool is for; the model reads it.", t.text),
   parameters: t.about(
@@ -98,7 +98,7 @@ const shared = {
 const ofType = (type: ToolType) =>
   resource(`${pascal(type)}Tool`, "tool", {
     ...shared,
-    type: t.about("What calls of the tool do.", t.word(type)),
+    type: t.about(`Always \`${type}\`: it says what a call does, and which other fields there are.`, t.word(type)),
     ...responseFields(type),
   });
 const ofAnyType = resource("Tool", "tool", shared);
@@ -111,7 +111,12 @@ export type Tool = Static<typeof Tool>;
 
 export const ToolSync = t.named(
   "ToolSync",
-  t.object({ object: objectOf("tool_sync"), ...setResult, tool: t.about("The tool.", Tool), ...envelope }),
+  t.object({
+    object: objectOf("tool_sync"),
+    ...setResult,
+    tool: t.about("The tool as it is now, or would be with `dry_run`.", Tool),
+    ...envelope,
+  }),
 );
 export type ToolSync = Static<typeof ToolSync>;
 

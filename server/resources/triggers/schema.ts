@@ -1,7 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { missingPolicies, triggerOutcomes, triggerVerifications } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
-import { AgentReference, Budget, changeableChoice, idOf, Metadata, VariableValues } from "../../http/schemas.ts";
+import {
+  AgentReference,
+  Budget,
+  changeableChoice,
+  EnabledInput,
+  GivenName,
+  idOf,
+  Metadata,
+  VariableValues,
+} from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const Path = Type.String({ minLength: 1, maxLength: 256 });
@@ -12,7 +21,7 @@ const Values = Type.Array(Type.Union([Type.String({ maxLength: 1024 }), Type.Num
 const Secret = Type.String({ minLength: 1, maxLength: 512 });
 
 const required = {
-  name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
+  name: GivenName,
   agent_id: about("The agent: its id, or its name, also as `name@label` or `name@version`.", AgentReference),
 };
 
@@ -22,7 +31,7 @@ const optional = {
     "The header with the shared secret; null: `Authorization`, as a bearer token or a password.",
     orNull(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" })),
   ),
-  enabled: about("Whether it is in use.", Type.Boolean()),
+  enabled: EnabledInput,
   input: about(
     "The template of the input, such as `Triage {{body.issue.title}}`; null: the event, marked as untrusted.",
     orNull(Type.String({ minLength: 1, maxLength: limits.trigger_template_length })),
@@ -41,9 +50,9 @@ const optional = {
       named(
         "TriggerConditionInput",
         closedObject({
-          path: about("The place of the value in the event.", Path),
-          in: about("The value is one of these.", Type.Optional(Values)),
-          not_in: about("The value is none of these, or missing.", Type.Optional(Values)),
+          path: about("Where the value is in the event, such as `body.action`.", Path),
+          in: about("The event passes if the value at `path` is one of these.", Type.Optional(Values)),
+          not_in: about("The event passes if the value at `path` is none of these, or missing.", Type.Optional(Values)),
         }),
       ),
       { maxItems: 20 },

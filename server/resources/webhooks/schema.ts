@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { deliveryStatuses, testEvent, webhookEvents } from "../../domain/api-types/enums.ts";
-import { idOf, Metadata } from "../../http/schemas.ts";
+import { EnabledInput, idOf, Metadata } from "../../http/schemas.ts";
 import { about, closedObject, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const url = about(
@@ -12,8 +12,8 @@ const events = about(
   Type.Array(oneOf([...webhookEvents, "*"]), { minItems: 1, maxItems: 20, uniqueItems: true }),
 );
 const others = {
-  description: about("What the webhook is for; null: no description.", orNull(Type.String({ maxLength: 1024 }))),
-  enabled: about("Whether it is in use.", Type.Boolean()),
+  description: about("A note for people on what it is used for; null: none.", orNull(Type.String({ maxLength: 1024 }))),
+  enabled: EnabledInput,
   metadata: Metadata,
 };
 

@@ -14,9 +14,12 @@ import { commonFields } from "../../resources/tools/types/tool-kind.ts";
 export const RequestTool = named(
   "RequestTool",
   closedObject({
-    type: about("Its type.", Type.Literal("client")),
+    type: about("Always `client`: your program carries the call out, and submits its output.", Type.Literal("client")),
     name: commonFields.name,
-    description: about("What it is for.", Type.Optional(commonFields.description)),
+    description: about(
+      "What the tool does, and when to call it; the model reads it.",
+      Type.Optional(commonFields.description),
+    ),
     parameters: about("The JSON Schema of the arguments.", Type.Optional(JsonObject)),
   }),
 );

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
 import { replayAgents } from "../../domain/run-event.ts";
-import { JsonObject, overridableFields, RunInput, VariableValues } from "../../http/schemas.ts";
+import { GivenArguments, JsonObject, overridableFields, RunInput, VariableValues } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../lib/schema.ts";
 import { CreateRun } from "../schema.ts";
 
@@ -16,8 +16,8 @@ const ModelOutput = named(
           named(
             "ToolCallEdit",
             closedObject({
-              name: about("The tool's name.", Type.String({ minLength: 1, maxLength: 128 })),
-              arguments: about("The arguments of the call.", JsonObject),
+              name: about("The name by which the model calls the tool.", Type.String({ minLength: 1, maxLength: 128 })),
+              arguments: about(GivenArguments, JsonObject),
             }),
           ),
           {
@@ -51,15 +51,18 @@ export const ForkRun = closedObject({
             Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
           ),
           instructions: about(
-            "The system prompt from there on.",
+            "The system prompt after the kept steps.",
             Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
           ),
-          model: about("The model from there on.", Type.Optional(overridableFields.model)),
+          model: about(
+            "Which model is asked after the kept steps, as `<provider>/<model>`.",
+            Type.Optional(overridableFields.model),
+          ),
           models: about(
             "Several models from there on, in their order, in place of `model`.",
             Type.Optional(overridableFields.models),
           ),
-          input: about("The new input.", Type.Optional(RunInput)),
+          input: about("What the fork is asked, in place of the other run's input.", Type.Optional(RunInput)),
           variables: about(
             "Values of the agent's variables from there on; those that are left out stay.",
             Type.Optional(VariableValues),
@@ -70,7 +73,7 @@ export const ForkRun = closedObject({
   ),
   tools: about("Whether tools are called, or answered from the record.", Type.Optional(oneOf(forkTools))),
   agent: about("Whether the agent is used as it was, or as it is now.", Type.Optional(oneOf(replayAgents))),
-  budget: about("What it may spend.", budget),
+  budget: about("What the fork may spend from there on.", budget),
   timeout_ms: about("How long the run may work; waiting does not count. Default: as the other run.", timeout_ms),
   action_timeout_ms: about(
     "How long the run waits for an answer to a tool call or an approval. Default: as the other run.",

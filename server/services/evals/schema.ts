@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { suiteRunStatuses } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
-import { idOf, Metadata } from "../../http/schemas.ts";
+import { GivenName, idOf, Metadata } from "../../http/schemas.ts";
 import { about, named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 /** Maximum live forks per suite run. */
@@ -9,11 +9,11 @@ const liveRunsMax = limits.cases_per_suite;
 
 const runIds = Type.Array(idOf("run"), { minItems: 1, maxItems: limits.cases_per_suite, uniqueItems: true });
 const own = {
-  name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
+  name: GivenName,
   run_ids: about("The runs that the suite pins.", runIds),
 };
 const optional = {
-  description: about("What the suite is for; null: no description.", orNull(Type.String({ maxLength: 1000 }))),
+  description: about("A note for people on what it is used for; null: none.", orNull(Type.String({ maxLength: 1000 }))),
   metadata: Metadata,
 };
 

@@ -71,7 +71,7 @@ const ImportedTool = t.named(
   t.object({
     name: t.about("Its name; that of a tool that exists stays.", t.text),
     description: t.about("What the tool is for; the model reads it.", t.text),
-    method: t.about("The method of the request.", t.text),
+    method: t.about("The HTTP method with which the tool calls the URL.", t.text),
     url: t.about("The URL that is called.", t.text),
     parameters: t.about(
       "The JSON Schema of the arguments; null where the answer has no more room.",
@@ -81,7 +81,7 @@ const ImportedTool = t.named(
       "How the arguments become the request; null where the answer has no more room.",
       t.orNull(shownMapping),
     ),
-    response: t.about("How the response is read.", t.oneOf(httpResponseTypes)),
+    response: t.about("How the model reads the response: as JSON, or as text.", t.oneOf(httpResponseTypes)),
   }),
 );
 
@@ -98,7 +98,7 @@ const ImportedOperation = t.named(
     ),
     changes: t.about("Names of the fields of the tool that differ.", t.list(t.text)),
     edited: t.about("Whether somebody has changed the tool since it was imported; an update replaces that.", t.boolean),
-    chosen: t.about("Whether this import is to import it.", t.boolean),
+    chosen: t.about("True if `operations` or `tags` name it, or if neither is given.", t.boolean),
     outcome: t.about(
       "What the request did, or would do with `dry_run`; null if the operation is not chosen, or refused.",
       t.orNull(t.oneOf(outcomes)),
@@ -111,8 +111,8 @@ const ImportedOperation = t.named(
         t.named(
           "ToolImportRefusal",
           t.object({
-            code: t.about("A code for programs.", t.oneOf(refusalCodes)),
-            message: t.about("The reason, for people.", t.text),
+            code: t.about("The reason, as a fixed word for programs.", t.oneOf(refusalCodes)),
+            message: t.about("The reason in a sentence, which may change.", t.text),
           }),
         ),
       ),
@@ -133,12 +133,12 @@ export const ToolImport = t.named(
   "ToolImport",
   t.object({
     object: objectOf("tool_import"),
-    dry_run: t.about("Whether nothing was stored.", t.boolean),
+    dry_run: t.about("True if the request asked only what it would do: nothing was stored.", t.boolean),
     source: t.about("The address or the name of the document.", t.text),
-    sha256: t.about("The hash of the document.", t.text),
-    title: t.about("The title of the API.", t.text),
-    version: t.about("The version of the API.", t.text),
-    openapi: t.about("The version of OpenAPI.", t.text),
+    sha256: t.about("SHA-256 of the document. Send it with the import that follows a `dry_run`.", t.text),
+    title: t.about("What the document calls the API: its `info.title`.", t.text),
+    version: t.about("The API's own version: the document's `info.version`.", t.text),
+    openapi: t.about("The format of the document, such as `3.1.0`; `2.0` is Swagger.", t.text),
     server: t.about("The address of the API; null if the document says none and none is given.", t.orNull(t.text)),
     servers: t.about(
       "The servers that the document names.",
@@ -154,8 +154,8 @@ export const ToolImport = t.named(
                 t.named(
                   "ToolImportServerVariable",
                   t.object({
-                    name: t.about("Its name.", t.text),
-                    default: t.about("Its default.", t.text),
+                    name: t.about("The word in braces in the server's `url`.", t.text),
+                    default: t.about("The value that is used if no `server` is given.", t.text),
                     enum: t.about("The values that it may have; empty: any.", t.list(t.text)),
                     description: t.about("What the document says about it.", t.text),
                   }),
@@ -172,8 +172,11 @@ export const ToolImport = t.named(
         t.named(
           "ToolImportScheme",
           t.object({
-            name: t.about("Its name in the document.", t.text),
-            type: t.about("Its type.", t.oneOf(schemeTypes)),
+            name: t.about("The scheme's key in the document, and in the request's `auth`.", t.text),
+            type: t.about(
+              "How callers prove who they are: a token, a password, a key or OAuth; `other`: not supported.",
+              t.oneOf(schemeTypes),
+            ),
             in: t.about(
               "Where the key is sent, of `api_key`; else null.",
               t.orNull(t.oneOf(["header", "query", "cookie"])),
@@ -187,21 +190,21 @@ export const ToolImport = t.named(
               "What the secret has to hold; null if the scheme is not supported.",
               t.orNull(t.text),
             ),
-            suggested_secret: t.about("A name for the secret.", t.text),
+            suggested_secret: t.about("A free name under which you could store the secret.", t.text),
           }),
         ),
       ),
     ),
-    operations: t.about("The operations of the document.", t.list(ImportedOperation)),
+    operations: t.about("Every operation of the document, with what becomes of it.", t.list(ImportedOperation)),
     removed: t.about(
       "Tools of this source whose operations the document no longer has. They stay.",
       t.list(
         t.named(
           "ToolImportRemoved",
           t.object({
-            tool_id: t.about("The id of the tool.", t.text),
-            name: t.about("The name of the tool.", t.text),
-            operation: t.about("The operation that it was imported from.", t.text),
+            tool_id: t.about("The tool, which is kept: `tool_…`. Delete it if nothing uses it.", t.text),
+            name: t.about("The name by which the model still calls the tool.", t.text),
+            operation: t.about("The method and the path that the document had, such as `GET /pets/{id}`.", t.text),
           }),
         ),
       ),
@@ -211,14 +214,14 @@ export const ToolImport = t.named(
       t.named(
         "ToolImportCounts",
         t.object({
-          operations: t.about("Operations of the document.", t.integer),
-          added: t.about("Of these, those without a tool.", t.integer),
-          changed: t.about("Those whose tool differs.", t.integer),
-          unchanged: t.about("Those whose tool is the same.", t.integer),
-          refused: t.about("Those that cannot be tools.", t.integer),
-          removed: t.about("Tools whose operations are gone.", t.integer),
-          created: t.about("Tools that were created.", t.integer),
-          updated: t.about("Tools that were updated.", t.integer),
+          operations: t.about("All that the document has.", t.integer),
+          added: t.about("Operations that have no tool yet.", t.integer),
+          changed: t.about("Operations whose tool differs from the document.", t.integer),
+          unchanged: t.about("Operations whose tool is as the document says.", t.integer),
+          refused: t.about("Operations that no tool can call, each with its `refusal`.", t.integer),
+          removed: t.about("Tools whose operations the document no longer has.", t.integer),
+          created: t.about("New tools that the request made, or would make with `dry_run`.", t.integer),
+          updated: t.about("Tools that the request changed, or would change with `dry_run`.", t.integer),
         }),
       ),
     ),

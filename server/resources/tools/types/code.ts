@@ -22,7 +22,7 @@ import {
 const sourceBytes_max = 256 * 1024;
 
 export const fields = {
-  language: t.about("The language of the program.", t.oneOf(codeLanguages)),
+  language: t.about("What the program is written in: JavaScript or Python.", t.oneOf(codeLanguages)),
   source: t.about("The program; null: the model writes it.", t.orNull(Type.String({ maxLength: sourceBytes_max }))),
   timeout_ms: timeoutField,
   memory_mb: t.about(
@@ -41,7 +41,10 @@ export const response = {
   timeout_ms: t.integer,
   memory_mb: t.integer,
   files: t.list(t.text),
-  workspace: t.about("Programs that share the folder `/workspace`.", t.oneOf(workspaceChoices)),
+  workspace: t.about(
+    "Programs that share the folder `/workspace`: those of the run, of all runs of its thread, or none.",
+    t.oneOf(workspaceChoices),
+  ),
 };
 
 /** A program in the sandbox: the tool's own function, or code that the model writes. */

@@ -8,13 +8,16 @@ import type { ToolInput } from "./tool-kind.ts";
 const failure = t.named(
   "ToolFailure",
   t.closedObject({
-    status: t.about("The status of the response.", Type.Optional(Type.Integer({ minimum: 200, maximum: 599 }))),
+    status: t.about(
+      "The HTTP status that such a response has; absent: any.",
+      Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+    ),
     field: t.about(
       "A field of the JSON response, such as `ok` or `error.code`. Without `equals`, it must be there and not be null.",
       Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     ),
     equals: t.about(
-      "The value that the field has.",
+      "The value of `field` in such a response.",
       Type.Optional(t.orNull(Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()]))),
     ),
     hint: t.about(

@@ -30,8 +30,11 @@ export const authField = about(
     named(
       "ToolAuthInput",
       closedObject({
-        type: about("Its type.", Type.Literal("oauth")),
-        oauth_client_id: about("The OAuth client.", Type.Optional(idOf("oauth_client"))),
+        type: about("Always `oauth`: the call carries an access token.", Type.Literal("oauth")),
+        oauth_client_id: about(
+          "Id of the OAuth client whose token is sent: `oac_…`.",
+          Type.Optional(idOf("oauth_client")),
+        ),
         per_user: about(
           "Whether each user of an MCP server's discovered client has an own grant. Default: the project has one.",
           Type.Optional(Type.Boolean()),
@@ -50,8 +53,8 @@ export const authResponse = orNull(
   named(
     "ToolAuth",
     object({
-      type: about("Its type.", word("oauth")),
-      oauth_client_id: about("The OAuth client.", text),
+      type: about("Always `oauth`: the call carries an access token.", word("oauth")),
+      oauth_client_id: about("Id of the OAuth client whose token is sent: `oac_…`.", text),
     }),
   ),
 );

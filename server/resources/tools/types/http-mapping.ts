@@ -18,7 +18,7 @@ import { sendsRequest } from "./request.ts";
 import type { Definition, ToolInput } from "./tool-kind.ts";
 
 const nameText = Type.String({ minLength: 1, maxLength: 256 });
-const argument = t.about("The name of the argument.", nameText);
+const argument = t.about("The argument of the call, by its name in `parameters`.", nameText);
 const nameInRequest = t.about("Its name in the request. Default: that of the argument.", Type.Optional(nameText));
 const style = t.about(
   "How a list or an object is written, as in OpenAPI; `json`: as JSON. Default: `simple` in path and header, `form` in query and cookie; an object in a form is JSON.",
@@ -33,7 +33,10 @@ const fieldsMost = 500;
 const parameterFields = {
   argument,
   name: nameInRequest,
-  in: t.about("Where it stands in the request.", t.oneOf(parameterPlaces)),
+  in: t.about(
+    "Where it stands in the request: in the path, the query, a header or a cookie.",
+    t.oneOf(parameterPlaces),
+  ),
   style,
   explode,
   allow_reserved: t.about(
@@ -73,14 +76,14 @@ const RequestMappingInput = t.named(
       Type.Array(t.named("ToolRequestParameter", t.closedObject(parameterFields)), { maxItems: fieldsMost }),
     ),
     body: t.about(
-      "The body; null: none.",
+      "How the body is made of arguments; null: the request has none.",
       t.orNull(
         t.named(
           "ToolRequestBody",
           t.closedObject({
             ...bodyFields,
             fields: t.about(
-              "The arguments that are its fields.",
+              "The arguments that become fields of the JSON or the form.",
               Type.Optional(
                 Type.Array(t.named("ToolRequestField", t.closedObject(formFields)), { maxItems: fieldsMost }),
               ),
@@ -114,7 +117,7 @@ export const shownOrigin = t.named(
   "ToolOrigin",
   t.object({
     source: t.about("The address or the name of the document.", t.text),
-    sha256: t.about("The hash of the document.", t.text),
+    sha256: t.about("SHA-256 of the imported document, by which a change is seen.", t.text),
     operation: t.about("The method and the path, such as `GET /pets/{id}`.", t.text),
     operation_id: t.about("The document's `operationId`; null if there is none.", t.orNull(t.text)),
   }),

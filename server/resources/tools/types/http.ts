@@ -22,7 +22,7 @@ const { url, headers, auth, timeout_ms, retries, idempotent } = requestFields;
 
 export const fields = {
   url,
-  method: t.about("The method of the request.", t.oneOf(httpMethods)),
+  method: t.about("The HTTP method with which the tool calls the URL.", t.oneOf(httpMethods)),
   headers,
   auth,
   query: queryField,

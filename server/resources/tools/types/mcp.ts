@@ -56,7 +56,7 @@ export const response = {
         "McpListedTool",
         t.object({
           name: ToolName,
-          description: t.about("What the tool is for.", t.text),
+          description: t.about("What the tool does, in the words of the MCP server; the model reads it.", t.text),
           parameters: t.about("The JSON Schema of the arguments.", t.anyObject),
         }),
       ),
@@ -64,11 +64,16 @@ export const response = {
   ),
   skipped: t.about(
     "Tools of the MCP server that agents cannot get, and why.",
-    t.list(t.named("McpSkippedTool", t.object({ name: ToolName, reason: t.about("Why.", t.text) }))),
+    t.list(
+      t.named(
+        "McpSkippedTool",
+        t.object({ name: ToolName, reason: t.about("Why agents cannot get it, in a sentence.", t.text) }),
+      ),
+    ),
   ),
   listed_at: t.about("When the MCP server's tools were last listed; null: never.", t.orNull(t.time)),
   last_error: t.about(
-    "The last error; null if there was none.",
+    "Why the MCP server's tools could not be listed most recently; null: they could.",
     t.orNull(t.named("McpFailure", t.object({ code: ErrorCode, message: ErrorMessage, at: At }))),
   ),
 };

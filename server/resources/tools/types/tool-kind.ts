@@ -18,14 +18,17 @@ import type { OpenApiOrigin, RequestMapping } from "../../../domain/http-request
 import type { JsonSchema } from "../../../domain/model-call.ts";
 import type { ResponseFailure } from "../../../domain/response-failure.ts";
 import type { WorkspaceChoice } from "../../../domain/workspace-limits.ts";
-import { JsonObject, Metadata } from "../../../http/schemas.ts";
+import { EnabledInput, JsonObject, Metadata } from "../../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
 import type { McpListing } from "../../../runtime/mcp/read-tools.ts";
 import type { SystemPython } from "../../../runtime/sandbox/system-python.ts";
 
 /** Fields that tools of every type may have. */
 export const commonFields = {
-  name: about("Its name.", Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" })),
+  name: about(
+    "The name by which the model calls the tool; unique among the tools.",
+    Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
+  ),
   description: about("What the tool is for; the model reads it.", Type.String({ maxLength: 4096 })),
   parameters: about(
     "The JSON Schema (2020-12) of the arguments. Arguments that do not match are returned to the model as an error.",
@@ -47,7 +50,7 @@ export const commonFields = {
     "How many bytes of an output the model reads.",
     Type.Integer({ minimum: 1, maximum: 262_144 }),
   ),
-  enabled: about("Whether it is in use.", Type.Boolean()),
+  enabled: EnabledInput,
   metadata: Metadata,
 };
 
