@@ -56,7 +56,7 @@ ${
 <nav id="pages" aria-label="Pages">
 ${nav.map((group) => groupOf(group, page.path, group === opened)).join("\n")}
 </nav>
-<main id="content">
+<main id="content"${page.path === "index" ? ' class="first"' : ""}>
 ${body}
 ${
   page === notFoundPage
@@ -134,11 +134,14 @@ function tableOf(table: string): string {
         .replace("<tr>", '<tr role="row">')
         .replace(/<td\b/g, () => `<td role="cell" data-column="${escaped(columns[column++] ?? "")}"`);
     })
-    .replace(/<code>(.*?)<\/code>/g, (_, text) => `<code>${withBreaks(text)}</code>`);
+    // A column of a table becomes as narrow as its text may be broken, so only what is too long for it may.
+    .replace(/<code>(.*?)<\/code>/g, (code, text) =>
+      isOfEntries || text.length > 36 ? `<code>${withBreaks(text)}</code>` : code,
+    );
   return `<div class="wide${isOfEntries ? " entries" : ""}" tabindex="0">${rows}</div>`;
 }
 
-/** Lets a long name wrap between its parts: `memory.stores[].top_k` before each part, longer ones before each word. */
+/** Lets a name wrap between its parts: `memory.stores[].top_k` before each part, a long part before each word. */
 const withBreaks = (name: string): string =>
   name
     .replace(/[./](?=[A-Za-z_{*])/g, "$&<wbr>")
