@@ -64,7 +64,10 @@ export const TraceStep = t.named(
       "Time to the first token, in milliseconds; null if there is none.",
       t.orNull(t.integer),
     ),
-    input: t.about("What the step was given: the messages of a model call, the arguments of a tool call.", t.anything),
+    input: t.about(
+      "What the step was given: of a model call the messages since the one before, of a tool call its arguments; null where it is nothing.",
+      t.anything,
+    ),
     output: t.about("What the step gave: the model's answer, or what the tool returned.", t.anything),
     reasoning: t.about("The model's reasoning; null if it reports none.", t.orNull(t.text)),
     error: t.about("What went wrong in the step; null where nothing did.", t.orNull(CodedError)),
@@ -239,7 +242,7 @@ const ofBoth = <T extends TSchema>(schema: T) =>
 export const DiffStep = t.named(
   "DiffStep",
   t.object({
-    index: t.about("Place in this list, from 0, whichever run has the step.", t.integer),
+    index: t.about("Place among the steps of both runs, from 0.", t.integer),
     a_step_index: t.about("The step's place in run `a`; null where that run has none.", t.orNull(t.integer)),
     b_step_index: t.about("The step's place in run `b`; null where that run has none.", t.orNull(t.integer)),
     type: StepTypeName,
