@@ -20,7 +20,7 @@ import { sentencesIn, sentencesInTables } from "./docs/prose.ts";
 import { commandsIn, faultOf } from "./docs/typed-commands.ts";
 import { inProject, root } from "./root.ts";
 import type { OpenApi } from "./sdk-codegen/openapi.ts";
-import { findEmptyDescriptions, findMissingDescriptions } from "./undescribed.ts";
+import { findEmptyDescriptions, findMissingDescriptions, findMissingUnits } from "./undescribed.ts";
 
 // The reference is complete: each item of the code is on exactly one of its pages.
 let document: OpenApi;
@@ -243,6 +243,14 @@ describe("GET /v1/openapi.json", () => {
 describe("the description of a property", () => {
   test("says more than the words of its name and of its object", async () => {
     expect(findEmptyDescriptions(await openApi())).toEqual([]);
+  });
+
+  test("names the unit of a time, a size or an amount", async () => {
+    expect(findMissingUnits(await openApi())).toEqual([]);
+    const properties = { latency_ms: { description: "How long it took." }, cost_usd: { description: "In USD." } };
+    expect(findMissingUnits({ components: { schemas: { ToolCall: { properties } } } })).toEqual([
+      "ToolCall.latency_ms",
+    ]);
   });
 
   test.each([

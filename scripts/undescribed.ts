@@ -65,3 +65,23 @@ function stemsIn(text: string): Set<string> {
     (words ?? []).filter((word) => !fillers.has(word)).map((word) => word.replace(/(?:ies|es|ed|ing|[sedy])$/, "")),
   );
 }
+
+/** Units by the end of a property's name. */
+const units: Record<string, RegExp> = {
+  _ms: /\bmilliseconds?\b/,
+  _seconds: /\bseconds?\b/,
+  _usd: /\b(US dollars?|USD)\b/,
+  _mb: /\bmegabytes?\b/i,
+  bytes: /\bbytes?\b/,
+};
+
+/** Returns the properties whose description lacks the unit that their name shortens. */
+export function findMissingUnits(document: Node): string[] {
+  const { schemas = {} } = document.components as Record<string, Record<string, Node>>;
+  return Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties as Record<string, Node>).flatMap(([field, { description = "" }]) => {
+      const [, unit] = Object.entries(units).find(([end]) => field.endsWith(end)) ?? [];
+      return unit && !unit.test(String(description)) ? [`${name}.${field}`] : [];
+    }),
+  );
+}

@@ -17,7 +17,7 @@ export const Budget = partial({
     Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   ),
   max_wall_ms: about(
-    "How long it may take since it began, waiting included.",
+    "How long it may take since it began, in milliseconds, waiting included.",
     Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
   ),
 });

@@ -92,7 +92,7 @@ export const Replay = closedObject({
   mode: about("Whether the replay stops at the first difference.", oneOf(replayModes)),
   /** The compared agent: the pinned one, or the current one. */
   agent: about("Whether the agent was used as it was, or as it is now.", oneOf(replayAgents)),
-  agent_version: about("The version of the agent that runs pin when they are created.", Count),
+  agent_version: about("The version of the agent that the run took when it was created, and keeps.", Count),
   divergences: about("Where the replay differed from the record.", many(Divergence, capsuleLimits.entries)),
   first_divergence: about("The first place where the replay differed; null where it did not.", orNull(Divergence)),
   /** Number of equal steps. */
@@ -588,7 +588,7 @@ export const eventFields = {
     discards: about("The event that began the step. Discard what came after it.", Seq),
     reason: about("Why the attempt before it failed; null where it is not known.", orNull(ToolError)),
     /** Delay before the new attempt. */
-    delay_ms: about("How long the server waited before this attempt.", Milliseconds),
+    delay_ms: about("How long the server waited before this attempt, in milliseconds.", Milliseconds),
     /** Cost of the discarded attempt; null if nothing was counted. */
     spent: orNull(ModelSpend),
     /** Text of the discarded attempt: the run's output if it ends without further text. */

@@ -61,7 +61,7 @@ export const CreateRun = closedObject({
     Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
   ),
   action_timeout_ms: about(
-    "How long the run waits for an answer to a tool call or an approval, before it fails.",
+    "How long the run waits for an answer to a tool call or an approval before it fails, in milliseconds.",
     Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
   ),
   on_disconnect: about(

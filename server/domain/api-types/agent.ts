@@ -69,7 +69,10 @@ export const Budget = t.named(
     max_cost_usd: t.about("What it may cost at most, in US dollars.", t.optional(t.number)),
     max_total_tokens: t.about("How many tokens may be used, of prompts and answers together.", t.optional(t.integer)),
     max_tool_calls: t.about("How many tool calls the run may make, refused ones not counted.", t.optional(t.integer)),
-    max_wall_ms: t.about("How long it may take since it began, waiting included.", t.optional(t.integer)),
+    max_wall_ms: t.about(
+      "How long it may take since it began, in milliseconds, waiting included.",
+      t.optional(t.integer),
+    ),
   }),
 );
 

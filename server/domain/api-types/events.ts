@@ -172,7 +172,7 @@ export const frames = {
     data({
       ...call,
       subagent_run_id: t.about("The run that this call of an agent started.", t.text),
-      agent_id: AgentId,
+      agent_id: t.about("Id of the agent that was called: `agt_…`.", t.text),
     }),
   ),
   "subagent.waiting": t.about(

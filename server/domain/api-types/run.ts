@@ -239,7 +239,7 @@ const Timing = t.named(
 
 const run = {
   agent_id: AgentId,
-  agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
+  agent_version: t.about("The version of the agent that the run took when it was created, and keeps.", t.integer),
   last_agent_id: t.about(
     "The agent that answers since the newest handoff; absent where there was none.",
     t.optional(t.text),
@@ -258,8 +258,11 @@ const run = {
   usage: t.about("Tokens, calls and cost of the run so far, those of runs that it started included.", Usage),
   error: t.about("Why the run failed; null where it did not.", t.orNull(RunError)),
   thread_id: t.about("The thread in which the run takes place; null: none.", t.orNull(t.text)),
-  session_id: t.about("The session that it belongs to; null: none.", t.orNull(t.text)),
-  user_id: t.about("The user that it belongs to; null: none.", t.orNull(t.text)),
+  session_id: t.about("The session that it is part of, by a name of your own; null: none.", t.orNull(t.text)),
+  user_id: t.about(
+    "Whom it is for, by the id that your application gives the user; null: nobody in particular.",
+    t.orNull(t.text),
+  ),
   file_ids: t.about("Files that the run was given.", t.list(t.text)),
   budget: t.about("What it may spend; null: no budget of its own.", t.orNull(Budget)),
   variables: t.about(

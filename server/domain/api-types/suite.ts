@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { type RunStatus, runStatuses } from "../run-state.ts";
 import { caseStatuses, suiteRunStatuses } from "./enums.ts";
-import { AgentId, CompletedAt, Name, RunId, UpdatedAt } from "./fields.ts";
+import { AgentId, CompletedAt, Name, UpdatedAt } from "./fields.ts";
 import { Divergence } from "./run.ts";
 import { ErrorOrNull, resource } from "./schema.ts";
 import { DiffCounts } from "./trace.ts";
@@ -14,10 +14,12 @@ const suite = {
   updated_at: UpdatedAt,
 };
 
+const PinnedRunId = t.about("Id of the run that the suite pins as a case: `run_…`.", t.text);
+
 export const PinnedRun = t.named(
   "PinnedRun",
   t.object({
-    run_id: RunId,
+    run_id: PinnedRunId,
     position: t.about("Its place in the suite, from 1.", t.integer),
     agent_id: AgentId,
     status: t.about("How the pinned run stands, such as `completed`.", t.withType<RunStatus>(t.text)),
@@ -95,9 +97,12 @@ const LiveCase = t.named(
 export const SuiteCase = t.named(
   "SuiteCase",
   t.object({
-    run_id: RunId,
+    run_id: PinnedRunId,
     agent_id: AgentId,
-    agent_version: t.about("The version of the agent that runs pin when they are created.", t.orNull(t.integer)),
+    agent_version: t.about(
+      "The version of the agent that the run took when it was created, and keeps.",
+      t.orNull(t.integer),
+    ),
     status: t.about(
       "`pending`: no result yet. `equal` to the record, or `diverged` from it. `failed`: not replayed, see `error`.",
       t.oneOf(caseStatuses),

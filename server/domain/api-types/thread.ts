@@ -9,8 +9,11 @@ import { envelope, resource } from "./schema.ts";
 
 export const Thread = resource("Thread", "thread", {
   title: t.about("A heading for people, in lists and in the dashboard; null: none.", t.orNull(t.text)),
-  user_id: t.about("The user that it belongs to; null: none.", t.orNull(t.text)),
-  session_id: t.about("The session that it belongs to; null: none.", t.orNull(t.text)),
+  user_id: t.about(
+    "Whom it is for, by the id that your application gives the user; null: nobody in particular.",
+    t.orNull(t.text),
+  ),
+  session_id: t.about("The session that it is part of, by a name of your own; null: none.", t.orNull(t.text)),
   variables: t.about(
     "Values of variables for its runs; absent: none, or the reader has a client token.",
     t.optional(t.withType<VariableValues>(t.map(VariableValue))),

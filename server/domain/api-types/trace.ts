@@ -97,14 +97,19 @@ export const TraceStep = t.named(
     replayed: t.about("Whether the step was taken from a record.", t.boolean),
     subagent: t.about(
       "The run that this step started; null for other steps.",
-      t.orNull(t.object({ run_id: RunId, agent_id: AgentId })),
+      t.orNull(
+        t.object({
+          run_id: t.about("Id of the run that was started: `run_…`.", t.text),
+          agent_id: t.about("Id of the agent that was called: `agt_…`.", t.text),
+        }),
+      ),
     ),
     handoff: t.about(
       "The agent that goes on with the run after this step; absent where it was no handoff.",
       t.optional(
         t.object({
           from_agent_id: t.about("The agent that handed the conversation over.", t.text),
-          agent_id: AgentId,
+          agent_id: t.about("The agent that goes on with the conversation.", t.text),
           agent_name: t.about("What the agent that goes on is called.", t.text),
         }),
       ),
@@ -129,7 +134,7 @@ export const TraceStep = t.named(
           at: At,
           model: t.about("The model of this attempt, where the next one asked another.", t.optional(t.text)),
           reason: t.about("What went wrong in this attempt; null where it is not known.", t.orNull(CodedError)),
-          delay_ms: t.about("How long the server waited before this attempt.", t.integer),
+          delay_ms: t.about("How long the server waited before this attempt, in milliseconds.", t.integer),
           usage: t.about("Tokens and cost of this attempt; null where they are not known.", t.orNull(StepUsage)),
         }),
       ),
@@ -166,7 +171,7 @@ export type TraceStep = Static<typeof TraceStep>;
 const trace = {
   run_id: RunId,
   agent_id: AgentId,
-  agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
+  agent_version: t.about("The version of the agent that the run took when it was created, and keeps.", t.integer),
   status: t.about("How the run stands: `completed`, `failed` and `cancelled` are final.", t.oneOf(runStatuses)),
   started_at: t.about("When the run began.", t.time),
   completed_at: CompletedAt,
@@ -281,7 +286,10 @@ export const Diff = t.named(
     delta: t.about(
       "How run `b` differs from run `a`: b − a.",
       t.object({
-        cost_usd: t.about("The difference in cost; null where one is not known.", t.orNull(t.number)),
+        cost_usd: t.about(
+          "The difference in US dollars; null where one of the costs is not known.",
+          t.orNull(t.number),
+        ),
         total_tokens: t.about(
           "Tokens of prompts and answers together; null where they are not known.",
           t.orNull(t.integer),

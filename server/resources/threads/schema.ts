@@ -14,8 +14,11 @@ const ThreadVariables = about(
 /** Body of `POST /v1/threads` (contract, section 18). */
 export const CreateThread = partial({
   title: about("A heading for people, in lists and in the dashboard; null: none.", orNull(Title)),
-  user_id: about("The user that it belongs to; null: none.", orNull(Subject)),
-  session_id: about("The session that it belongs to; null: none.", orNull(Subject)),
+  user_id: about(
+    "Whom it is for, by the id that your application gives the user; null: nobody in particular.",
+    orNull(Subject),
+  ),
+  session_id: about("The session that it is part of, by a name of your own; null: none.", orNull(Subject)),
   variables: ThreadVariables,
   metadata: Metadata,
 });

@@ -74,9 +74,12 @@ export const ForkRun = closedObject({
   tools: about("Whether tools are called, or answered from the record.", Type.Optional(oneOf(forkTools))),
   agent: about("Whether the agent is used as it was, or as it is now.", Type.Optional(oneOf(replayAgents))),
   budget: about("What the fork may spend from there on.", budget),
-  timeout_ms: about("How long the run may work; waiting does not count. Default: as the other run.", timeout_ms),
+  timeout_ms: about(
+    "How long the run may work, in milliseconds; waiting does not count. Default: as the other run.",
+    timeout_ms,
+  ),
   action_timeout_ms: about(
-    "How long the run waits for an answer to a tool call or an approval. Default: as the other run.",
+    "How long the run waits for an answer to a tool call or an approval, in milliseconds. Default: as the other run.",
     action_timeout_ms,
   ),
   on_disconnect,
