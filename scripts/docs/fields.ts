@@ -95,26 +95,31 @@ const linkOverrides: Record<string, string> = {
 
 const linkTo = (name: string): string => linkOverrides[name] ?? `[${name}](../objects/${name}.md)`;
 
+/** Bounds from here on are those of the number's format, and tell a reader nothing. */
+const formatBound = 1e15;
+const written = (bound: number): string => bound.toLocaleString("en");
+
 /** Returns the bounds of a value and its default, as sentences after its description. */
 export function boundsOf({
   default: value,
   minimum,
   exclusiveMinimum,
-  maximum,
+  maximum: most,
   minLength,
   maxLength,
   minItems,
   maxItems,
 }: Schema): string {
+  const maximum = most !== undefined && most < formatBound ? most : undefined;
   const facts = [
-    exclusiveMinimum !== undefined && `Above ${exclusiveMinimum}.`,
-    minimum !== undefined && maximum !== undefined && `From ${minimum} to ${maximum}.`,
-    minimum !== undefined && maximum === undefined && `At least ${minimum}.`,
-    minimum === undefined && maximum !== undefined && `At most ${maximum}.`,
-    minLength !== undefined && minLength > 1 && `At least ${minLength} characters.`,
-    maxLength !== undefined && `At most ${maxLength} characters.`,
-    minItems !== undefined && `At least ${minItems} items.`,
-    maxItems !== undefined && `At most ${maxItems} items.`,
+    exclusiveMinimum !== undefined && `Above ${written(exclusiveMinimum)}.`,
+    minimum !== undefined && maximum !== undefined && `From ${written(minimum)} to ${written(maximum)}.`,
+    minimum !== undefined && maximum === undefined && minimum > -formatBound && `At least ${written(minimum)}.`,
+    minimum === undefined && maximum !== undefined && `At most ${written(maximum)}.`,
+    minLength !== undefined && minLength > 1 && `At least ${written(minLength)} characters.`,
+    maxLength !== undefined && `At most ${written(maxLength)} characters.`,
+    minItems !== undefined && `At least ${written(minItems)} ${minItems === 1 ? "item" : "items"}.`,
+    maxItems !== undefined && `At most ${written(maxItems)} ${maxItems === 1 ? "item" : "items"}.`,
     value !== undefined && `Default: \`${JSON.stringify(value)}\`.`,
   ].filter(Boolean);
   return facts.length > 0 ? ` ${facts.join(" ")}` : "";

@@ -62,7 +62,7 @@
       document.body.classList.toggle("menu-open", open);
       menu.setAttribute("aria-expanded", String(open));
       content.inert = open;
-      if (open) document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest" });
+      if (open) document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "center" });
     };
     menu.addEventListener("click", () => show(!document.body.classList.contains("menu-open")));
     document.addEventListener("keydown", (event) => {
