@@ -42,15 +42,15 @@ read -r line
 kill $server
 wait $server
 
-echo 'audit-days = 30' >> $RUNNEL_CONFIG
+echo 'audit-retention-days = 30' >> $RUNNEL_CONFIG
 dpkg --install "$1" < /dev/null >&2
-grep -q 'audit-days = 30' $RUNNEL_CONFIG
+grep -q 'audit-retention-days = 30' $RUNNEL_CONFIG
 test "$(stat -c '%U:%G %a' $RUNNEL_CONFIG)" = 'runnel:runnel 600'
 
 dpkg --remove runnel >&2
 test ! -e /usr/bin/runnel
 test ! -e /usr/lib/systemd/system/runnel.service
-grep -q 'audit-days = 30' $RUNNEL_CONFIG
+grep -q 'audit-retention-days = 30' $RUNNEL_CONFIG
 test -s /var/lib/runnel/runnel.db
 
 dpkg --purge runnel >&2

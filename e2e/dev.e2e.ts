@@ -109,10 +109,10 @@ test.skipIf(!(await nodeForTypeScript()))("the TypeScript client finds the serve
     join(folder, "program.mts"),
     `import { Client } from "./sdks/typescript/client.ts";
      const client = new Client();
-     console.log(client.baseUrl, (await client.json("GET", "/v1/me")).environment);`,
+     process.stdout.write([client.baseUrl, (await client.json("GET", "/v1/me")).environment].join(" "));`,
   );
   const node = (await nodeForTypeScript())!;
-  expect(await type([...node, "program.mts"])).toMatchObject({ stdout: `${server.line.address} test\n`, code: 0 });
+  expect(await type([...node, "program.mts"])).toMatchObject({ stdout: `${server.line.address} test`, code: 0 });
   const elsewhere = await type([...node, "program.mts"], { ...environment, RUNNEL_URL: "http://127.0.0.1:9" });
   expect(elsewhere.stderr, "the key is not sent to another server").toContain("An API key is missing");
 });

@@ -18,13 +18,13 @@ export interface Page {
 /** A group of the side bar that folds: a section of the first page. */
 export interface NavGroup {
   title: string;
-  /** What its pages are about, in a sentence. */
+  /** Subject of its pages, in a sentence. */
   summary: string;
   sections: NavSection[];
 }
 
 /** Links below one heading of a group. Those before its first heading have an empty title. */
-export interface NavSection {
+interface NavSection {
   title: string;
   links: { title: string; path: string }[];
 }

@@ -12,7 +12,7 @@ export const searchWords: Readonly<Record<string, string>> = {
   "operate/https": "Caddy nginx reverse proxy Traefik load balancer Let's Encrypt ACME",
   "start/providers": "providers Together Fireworks",
   "start/openai": "OpenAI key GPT gpt-5",
-  "start/anthropic": "Anthropic Claude key",
+  "start/anthropic": "Anthropic Claude Sonnet Opus Haiku key",
   "start/google-gemini": "Gemini AI Studio key",
   "start/azure-openai": "Azure OpenAI Foundry Entra deployment",
   "start/ollama": "Ollama local model",
@@ -50,6 +50,6 @@ export const searchWords: Readonly<Record<string, string>> = {
   "explain/compared-with":
     "alternative alternatives comparison compared compare vs versus competitors migrate migration switch",
   "guides/from-openai-agents-sdk": "AgentKit Agent Builder Swarm",
-  "guides/from-claude-agent-sdk": "Claude Code Anthropic",
+  "guides/from-claude-agent-sdk": "ClaudeSDKClient",
   "guides/from-temporal": "Temporal Restate DBOS Inngest workflow engine",
 };

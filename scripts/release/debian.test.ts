@@ -77,7 +77,11 @@ test("its scripts are valid for a POSIX shell", () => {
 test("its settings are accepted, and its unit reads them from that file alone", () => {
   const serve = createProgram().commands.find((command) => command.name() === "serve")!;
   const settings = inspectConfigFile(inProject("scripts/release/debian/runnel.toml"), configSettings(serve));
-  expect(settings).toEqual({ found: { RUNNEL_DATA_DIR: "/var/lib/runnel", RUNNEL_LOG: "json" }, faults: [] });
+  expect(settings).toEqual({
+    found: { RUNNEL_DATA_DIR: "/var/lib/runnel", RUNNEL_LOG_FORMAT: "json" },
+    faults: [],
+    warnings: [],
+  });
   const unit = files.find(([path]) => path.endsWith("runnel.service"))![1].toString();
   expect(unit).toContain("Environment=RUNNEL_CONFIG=/etc/runnel/runnel.toml\n");
   expect(unit).toContain("ExecStart=/usr/bin/runnel serve\nExecReload=/usr/bin/runnel restart\n");

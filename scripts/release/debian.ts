@@ -80,7 +80,7 @@ function packagedUnit(): string {
   const packaged = unit
     .replaceAll("/usr/local/bin/runnel", "/usr/bin/runnel")
     .replace(
-      /^Environment=RUNNEL_DATA_DIR=.*\nEnvironment=RUNNEL_LOG=.*$/m,
+      /^Environment=RUNNEL_DATA_DIR=.*\nEnvironment=RUNNEL_LOG_FORMAT=.*$/m,
       "# Flags, and secrets of the server.\nEnvironment=RUNNEL_CONFIG=/etc/runnel/runnel.toml",
     );
   if (/RUNNEL_DATA_DIR|RUNNEL_LOG|\/usr\/local/.test(packaged)) throw new Error("runnel.service is not as expected.");

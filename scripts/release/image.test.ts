@@ -32,7 +32,7 @@ test("each blob of the image is what its digest says, down from the index and fr
   ]);
   expect(config.config).toMatchObject({
     User: `${nonroot}:${nonroot}`,
-    Env: ["RUNNEL_DATA_DIR=/data", "RUNNEL_HOST=0.0.0.0", "RUNNEL_LOG=json"],
+    Env: ["RUNNEL_DATA_DIR=/data", "RUNNEL_HOST=0.0.0.0", "RUNNEL_LOG_FORMAT=json"],
     ExposedPorts: { "8443/tcp": {} },
     Volumes: { "/data": {} },
     Entrypoint: ["/usr/local/bin/runnel"],

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { option } from "../commands/option.ts";
 import { serveCommand } from "../serve/serve-command.ts";
+import { headingOf } from "../serve/setting-groups.ts";
 import type { ServeFlags } from "../serve/settings.ts";
 import { pickPort } from "./pick-port.ts";
 
@@ -34,6 +35,7 @@ export function devCommand(oldNames: readonly string[] = []): Command {
     .description(
       "start a server for development: plain HTTP on this machine alone, with a key, an agent and no password",
     )
+    .optionsGroup(headingOf("Address and TLS"))
     .addOption(
       option("--port <number>", "port to listen on. 0 is any free one", { defaultText: "8440, or the next free one" }),
     )
