@@ -2,14 +2,14 @@
 // Runs the executable for this machine, which is in a package of its own, in place of this process: with its arguments,
 // its terminal, its signals and its exit code.
 const { spawn } = require("node:child_process");
-const { optionalDependencies, version } = require("../package.json");
+const { platforms, version } = require("../package.json");
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Returns the name of the package for this machine, named like the archives of a release. */
-function packageName() {
+/** Returns the name of this platform, as the archives of a release have it. */
+function platformName() {
   const system = { darwin: "macos", win32: "windows" }[process.platform] ?? process.platform;
-  return `runnel-server-${system}-${process.arch}${isMusl() ? "-musl" : ""}`;
+  return `${system}-${process.arch}${isMusl() ? "-musl" : ""}`;
 }
 
 function isMusl() {
@@ -19,17 +19,16 @@ function isMusl() {
 }
 
 function findExecutable() {
-  const name = packageName();
-  if (!(name in optionalDependencies)) {
-    const known = Object.keys(optionalDependencies).map((each) => each.replace("runnel-server-", ""));
-    end(`runnel has no executable for ${process.platform} on ${process.arch}. It has these: ${known.join(", ")}.`);
-  }
+  const platform = platformName();
+  const name = `runnel-server-${platform}`;
+  if (!platforms.includes(platform))
+    end(`runnel has no executable for ${process.platform} on ${process.arch}. It has these: ${platforms.join(", ")}.`);
   try {
     return require.resolve(`${name}/bin/runnel${process.platform === "win32" ? ".exe" : ""}`);
   } catch {
     return end(
-      `The package ${name} is missing. Package managers leave it out without optional dependencies (--omit=optional),\n` +
-        `and in folders copied from another kind of machine. Install ${name} ${version} beside runnel-server.`,
+      `The package ${name} is missing, as in a folder copied from another kind of machine.\n` +
+        `Install ${name} ${version} beside runnel-server.`,
     );
   }
 }

@@ -22,16 +22,19 @@ const manifest = (content: object): TarEntry => [
   Buffer.from(`${JSON.stringify(content, null, 2)}\n`),
 ];
 
-/** Returns the package that depends on one for each platform, of which package managers install those that fit. */
+/**
+ * Returns the package that starts the executable of the package beside it. It depends on none: npm would look for the
+ * other platforms in its registry, where these names belong to no one yet.
+ */
 export function npmLauncher(version: string): Uint8Array {
-  const platforms = Object.fromEntries(targets.map((target) => [npmNameOf(target), version]));
   return gzippedTar([
     manifest({
       name: npmName,
       ...about(version),
-      bin: { runnel: "bin/runnel.cjs" },
+      // By the package's own name too: `npx` of the short one would fetch a package of others where this one is missing.
+      bin: { [npmName]: "bin/runnel.cjs", runnel: "bin/runnel.cjs" },
       engines: { node: ">=20" },
-      optionalDependencies: platforms,
+      platforms: targets.map(({ name }) => name),
     }),
     ["package/LICENSE", readFileSync(inProject("server/LICENSE"))],
     ["package/README.md", Buffer.from(readmeOf(version))],
@@ -72,7 +75,7 @@ are files of a release, and not on npm's registry yet: install this one with the
 
 \`\`\`sh
 npm install ./${npmName}-${version}.tgz ./${npmName}-linux-x64-${version}.tgz
-npx runnel serve
+npx runnel-server serve
 \`\`\`
 
 It listens on https://127.0.0.1:8443, keeps its data in \`runnel-data\`, and prints a link that makes your account. The
