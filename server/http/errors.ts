@@ -9,6 +9,7 @@ import { dotted } from "../lib/json-schema.ts";
 import { sseError } from "../lib/sse.ts";
 import { isDiskFull } from "../storage/db/disk-guard.ts";
 import { faultWords, typeWords } from "./fault-words.ts";
+import { patternWords } from "./pattern-words.ts";
 import "./validator-settings.ts";
 
 /**
@@ -121,6 +122,13 @@ export function firstFault(errors: Iterable<SchemaError>): Fault {
 const isOverfull = ({ type, value }: SchemaError): boolean =>
   type === ValueErrorType.ObjectMaxProperties && Object.keys(value as object).length > manyNames;
 
+/** Returns in words how the names of a map's fields must be. */
+function nameWords(patternProperties: object): string {
+  const [pattern] = Object.keys(patternProperties);
+  const words = patternWords({ pattern })?.replace(/^Must /, "must ");
+  return words ? `This name ${words}` : "This name is empty or too long.";
+}
+
 function toFault(fitting: SchemaError): Fault {
   const { path, message, schema, value } = fitting;
   const param = dotted(path);
@@ -130,7 +138,7 @@ function toFault(fitting: SchemaError): Fault {
     return fault(param, "This number would be read as another one: it has too many digits.");
   if (message === "Unexpected property")
     return schema.patternProperties
-      ? fault(param, "This name is empty or too long.")
+      ? fault(param, nameWords(schema.patternProperties as object))
       : fault(param, unknownParameter(nameOf(path), propertiesOf(schema)), "unknown_parameter");
   if (message === "Expected required property") return fault(param, missingParameter, "required");
   const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
