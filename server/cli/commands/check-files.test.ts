@@ -115,9 +115,21 @@ test.skipIf(process.platform === "win32")("a data directory that other users can
 });
 
 test("all faults are reported at once: keys, values and files", () => {
-  const { code, said } = check({ prot: "1", log: "xml", port: "any", "data-dir": cert, ...named, "tls-key": "gone" });
+  const { code, said } = check({
+    prot: "1",
+    "log-format": "xml",
+    port: "any",
+    "data-dir": cert,
+    ...named,
+    "tls-key": "gone",
+  });
   expect(code).toBe(2);
-  for (const fault of ["prot is no setting", "log takes one of", "--port takes a number", `${cert} is not a directory`])
+  for (const fault of [
+    "prot is no setting",
+    "log-format takes one of",
+    "--port takes a number",
+    `${cert} is not a directory`,
+  ])
     expect(said).toContain(fault);
 });
 

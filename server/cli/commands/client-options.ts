@@ -42,7 +42,7 @@ async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert
   const local = await localServer(dataDir);
   const urlText = url ?? local?.address;
   if (urlText === undefined)
-    throw usageError(`No server runs on ${dataDir}. Start one with "runnel serve", or give --url.`);
+    throw usageError(`No server runs on ${dataDir}. Start one with "runnel dev" or "runnel serve", or give --url.`);
   const address = checkAddress(urlText);
   const isLocal = local && new URL(local.address).origin === new URL(address).origin;
   const trusted = cacert ?? (isLocal ? local.cacert : null);
@@ -76,7 +76,18 @@ async function probed(flags: Omit<ClientFlags, "apiKey" | "json">) {
 
 async function localServer(dataDir: string) {
   const { readServerFile } = await import("../serve/server-file.ts");
-  return readServerFile(join(dataDir, "server.json"));
+  const file = readServerFile(join(dataDir, "server.json"));
+  return file && isAlive(file.pid) ? file : null;
+}
+
+/** False after a server was killed: another program may have its port now. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // It belongs to another user.
+  }
 }
 
 function checkAddress(text: string): string {

@@ -52,9 +52,12 @@ sys.stdout.buffer.write((text + "\n").encode())
   fi
 }
 
-if [ -z "${RUNNEL_URL-}" ] && [ -r "${RUNNEL_DATA_DIR:-runnel-data}/server.json" ]; then
-  RUNNEL_URL=$(field address < "${RUNNEL_DATA_DIR:-runnel-data}/server.json")
-  [ -n "${RUNNEL_API_KEY-}" ] ||
-    RUNNEL_API_KEY=$(field api_key < "${RUNNEL_DATA_DIR:-runnel-data}/server.json" 2> /dev/null) || :
-  export RUNNEL_URL RUNNEL_API_KEY
+# Both from the file, or none: a key of yours is not sent to an address that stands in a file.
+if [ -z "${RUNNEL_URL-}${RUNNEL_API_KEY-}" ] && [ -O "${RUNNEL_DATA_DIR:-runnel-data}/server.json" ]; then
+  if RUNNEL_API_KEY=$(field api_key < "${RUNNEL_DATA_DIR:-runnel-data}/server.json" 2> /dev/null); then
+    RUNNEL_URL=$(field address < "${RUNNEL_DATA_DIR:-runnel-data}/server.json")
+    export RUNNEL_URL RUNNEL_API_KEY
+  else
+    unset RUNNEL_API_KEY
+  fi
 fi

@@ -69,10 +69,11 @@ export class Client {
   readonly #fetch: Promise<Fetch>;
 
   constructor(options: ClientOptions = {}) {
-    const beside = localServer();
-    const { baseUrl = setting("RUNNEL_URL") ?? beside?.address ?? "https://127.0.0.1:8443" } = options;
+    const given = { url: options.baseUrl ?? setting("RUNNEL_URL"), key: options.apiKey ?? setting("RUNNEL_API_KEY") };
+    const beside = given.url && given.key && (options.ca ?? setting("RUNNEL_CACERT")) ? null : localServer();
+    const { baseUrl = given.url ?? beside?.address ?? "https://127.0.0.1:8443" } = options;
     const local = beside && isAt(beside, baseUrl) ? beside : null;
-    const { apiKey = setting("RUNNEL_API_KEY") ?? local?.api_key } = options;
+    const apiKey = given.key ?? local?.api_key;
     if (!apiKey) throw new RunnelError("An API key is missing: pass `apiKey`, or set RUNNEL_API_KEY.");
     this.baseUrl = baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#apiKey = apiKey;

@@ -75,10 +75,12 @@ class AsyncClient:
         headers: Optional[Mapping[str, str]] = None,
         http_client: Optional[httpx.AsyncClient] = None,
     ) -> None:
-        beside = local_server()
-        base = base_url or os.environ.get("RUNNEL_URL") or beside.get("address") or "https://127.0.0.1:8443"
+        url, key = base_url or os.environ.get("RUNNEL_URL"), api_key or os.environ.get("RUNNEL_API_KEY")
+        cacert = ca or os.environ.get("RUNNEL_CACERT")
+        beside = {} if url and key and cacert else local_server()
+        base = url or beside.get("address") or "https://127.0.0.1:8443"
         local = beside if is_at(beside, base) else {}
-        key = api_key or os.environ.get("RUNNEL_API_KEY") or local.get("api_key")
+        key = key or local.get("api_key")
         if not key:
             raise RunnelError("An API key is missing: pass api_key, or set RUNNEL_API_KEY.")
         self.base_url = base.rstrip("/").removesuffix("/v1")
@@ -88,7 +90,7 @@ class AsyncClient:
         self._headers = {**own, **_lower(headers)}
         self._is_own = http_client is None
         self._http = http_client or httpx.AsyncClient(
-            verify=_trusting(ca or os.environ.get("RUNNEL_CACERT") or local.get("cacert")),
+            verify=_trusting(cacert or local.get("cacert")),
             mounts=_direct(self.base_url),
         )
         self._add_resources()

@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 from typing import Dict, Mapping, Optional
 from urllib.parse import urlsplit
+
+OWN_HOST = re.compile(r"^(127\.[\d.]+|::1|(.+\.)?localhost)$")
 
 
 def local_server() -> Dict[str, Optional[str]]:
     """Its address, the file of its certificate and its test key, as far as there are any.
 
-    The data directory is ``RUNNEL_DATA_DIR``, or ``runnel-data`` in the current folder. Empty if no server has run there.
+    The data directory is ``RUNNEL_DATA_DIR``, or ``runnel-data`` in the current folder. Empty if no server runs there.
+
+    A key is sent to this address, so the file counts only if its server is alive and on this machine, and if only this
+    user can read the file: a folder of others, such as a cloned repository, may hold one too.
     """
-    folder = os.environ.get("RUNNEL_DATA_DIR") or "runnel-data"
+    path = os.path.join(os.environ.get("RUNNEL_DATA_DIR") or "runnel-data", "server.json")
     try:
-        with open(os.path.join(folder, "server.json"), encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             server = json.load(file)
-    except (OSError, ValueError):
+            status = os.fstat(file.fileno())
+        if os.name == "posix":
+            if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
+                return {}
+            os.kill(server["pid"], 0)
+        if not OWN_HOST.match(urlsplit(server["address"]).hostname or ""):
+            return {}
+        return {name: server.get(name) for name in ("address", "cacert", "api_key")}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
-    if not isinstance(server, dict) or not isinstance(server.get("address"), str):
-        return {}
-    return {name: server.get(name) for name in ("address", "cacert", "api_key")}
 
 
 def is_at(server: Mapping[str, Optional[str]], base_url: str) -> bool:
