@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
@@ -115,6 +115,19 @@ test.skipIf(!(await nodeForTypeScript()))("the TypeScript client finds the serve
   expect(await type([...node, "program.mts"])).toMatchObject({ stdout: `${server.line.address} test`, code: 0 });
   const elsewhere = await type([...node, "program.mts"], { ...environment, RUNNEL_URL: "http://127.0.0.1:9" });
   expect(elsewhere.stderr, "the key is not sent to another server").toContain("An API key is missing");
+  // A folder of others, such as a cloned repository, cannot name the address that a key of the user is sent to.
+  const foreign = join(folder, "foreign");
+  mkdirSync(foreign);
+  const file = { ...JSON.parse(readFileSync(join(dataDir, "server.json"), "utf8")), address: "https://example.com" };
+  for (const [mode, address] of [
+    [0o600, "https://example.com"],
+    [0o644, server.line.address],
+  ] as const) {
+    writeFileSync(join(foreign, "server.json"), JSON.stringify({ ...file, address }));
+    chmodSync(join(foreign, "server.json"), mode);
+    const ignored = await type([...node, "program.mts"], { ...environment, RUNNEL_DATA_DIR: foreign });
+    expect(ignored.stderr, address).toContain("An API key is missing");
+  }
 });
 
 test("after kill -9 its key, its agent and its account are the same, and a new link signs in", async () => {
@@ -144,8 +157,24 @@ test("a key that was revoked is replaced at the next start", async () => {
   expect((await type([executable, "run", "guide", "Hello"])).code).toBe(0);
 });
 
-test("serve on the same data shows neither the key nor a link, and no link signs in", async () => {
+test("on data with agents of its own, the first one is named, and no other is made", async () => {
+  const other = join(folder, "other");
+  const first = await start("--data-dir", other);
+  const headers = { authorization: `Bearer ${first.line.development.api_key}`, "content-type": "application/json" };
+  const [{ id }] = (await (await fetch(`${first.line.api_url}/agents`, { headers })).json()).data;
+  await fetch(`${first.line.api_url}/agents/${id}`, { method: "DELETE", headers });
+  const body = JSON.stringify({ name: "mine", instructions: "Be brief.", model: "test/echo" });
+  await fetch(`${first.line.api_url}/agents`, { method: "POST", headers, body });
+  await end(first);
+  const again = await start("--data-dir", other);
+  expect(again.line.development.agent).toBe("mine");
+  await end(again);
+});
+
+test("serve on the same data shows a link for the first account, and neither the key nor a session of dev is left", async () => {
   const { sign_in_link, api_key } = server.line.development;
+  const signedIn = await fetch(sign_in_link, { redirect: "manual" });
+  const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!;
   await end(server);
   const child = Bun.spawn([executable, "serve", "--port", "0", "--json", "--insecure-http"], {
     cwd: folder,
@@ -157,6 +186,8 @@ test("serve on the same data shows neither the key nor a link, and no link signs
   const line: Json = JSON.parse(await firstLine(child.stdout));
   expect(JSON.stringify(line)).not.toContain(api_key);
   expect(readFileSync(join(dataDir, "server.json"), "utf8")).not.toContain("api_key");
+  expect(line.setup_link).toContain("/dashboard/setup#");
+  expect((await fetch(`${line.address}/console/api/session`, { headers: { cookie } })).status).toBe(401);
   const { pathname } = new URL(sign_in_link);
   const response = await fetch(`${line.address}${pathname}`, { redirect: "manual" });
   expect([response.status, response.headers.get("set-cookie")]).toEqual([404, null]);

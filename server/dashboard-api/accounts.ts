@@ -24,8 +24,8 @@ export type Origin = Pick<Actor, "ip" | "request_id">;
 
 type Row = typeof users.$inferSelect;
 
-/** Name of the account by which `runnel dev` signs in where no person has one. */
-const developer = "developer@localhost";
+/** Name of the account by which `runnel dev` signs in. It is no person's: set-up and the last owner ignore it. */
+export const developer = "developer@localhost";
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
@@ -77,13 +77,10 @@ export function createAccounts({
     /** True once an account of a person exists. Until then the set-up link creates the first one. */
     exist: (): boolean => any.get(developer) !== null,
 
-    /**
-     * Returns an owner for the person at this machine: the first one, else a new account that no password opens. For
-     * `runnel dev`.
-     */
+    /** Returns the account for the person at this machine, an owner whom no password signs in. For `runnel dev`. */
     async openDeveloper(actor: Actor): Promise<User> {
-      const owner = orm.select().from(users).where(eq(users.role, "owner")).orderBy(users.created_at_ms).get();
-      if (owner) return userOf(owner);
+      const known = byEmail(developer);
+      if (known) return userOf(known);
       const user: User = { id: newConsoleId("user", now()), email: developer, role: "owner" };
       await db.write(() => {
         orm
@@ -93,6 +90,14 @@ export function createAccounts({
         audit.note({ actor }, "user.created", user.id, { email: user.email, role: user.role });
       });
       return user;
+    },
+
+    /** Ends the sessions of `runnel dev`, and returns whether its account exists. For a server in service. */
+    async endDeveloper(): Promise<boolean> {
+      const known = byEmail(developer);
+      if (!known) return false;
+      await db.write(() => orm.delete(sessions).where(eq(sessions.user_id, known.id)).run());
+      return true;
     },
 
     list: (): User[] => orm.select().from(users).orderBy(users.email).all().map(userOf),

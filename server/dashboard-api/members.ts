@@ -7,7 +7,7 @@ import { timestamp, timestampOrNull } from "../domain/time.ts";
 import { randomToken } from "../lib/random-token.ts";
 import type { Actor, StoreBase } from "../storage/db/audit.ts";
 import { invitations, sessions, users } from "../storage/db/schema.ts";
-import { type Accounts, checkEmail, type Origin, type User } from "./accounts.ts";
+import { type Accounts, checkEmail, developer, type Origin, type User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
@@ -26,7 +26,7 @@ export function createMembers({ db, audit, accounts, now = Date.now }: StoreBase
 
   /** Throws if this is the last owner. Call inside a write, so that two owners cannot remove each other at once. */
   function requireOtherOwner({ id, role }: User): void {
-    const others = and(eq(users.role, "owner"), ne(users.id, id));
+    const others = and(eq(users.role, "owner"), ne(users.id, id), ne(users.email, developer));
     if (role === "owner" && !orm.select(user).from(users).where(others).get())
       throw new AppError("last_owner", "This is the last owner. Make someone else an owner first.");
   }

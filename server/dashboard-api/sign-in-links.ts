@@ -5,15 +5,26 @@ import { sha256Bytes } from "./sha256-bytes.ts";
 
 const validFor_ms = 30 * 60_000;
 
+interface SignInLinksOptions {
+  now?: () => number;
+  onUsed?: () => void;
+}
+
 /** One-time links that sign a person in without a password. */
 export type SignInLinks = ReturnType<typeof createSignInLinks>;
 
 /**
  * Keeps the newest link in memory, so that a restart voids it. For `runnel dev`: only the person at this machine reads
- * its terminal.
+ * its terminal. `onUsed` is called once the link has signed in.
  */
-export function createSignInLinks({ now = Date.now }: { now?: () => number } = {}) {
+export function createSignInLinks({ now = Date.now, onUsed = () => {} }: SignInLinksOptions = {}) {
   let newest: { hash: Uint8Array; user: User; expires_at_ms: number } | null = null;
+
+  function find(token: string) {
+    const isIt = newest && newest.expires_at_ms > now() && Buffer.compare(newest.hash, sha256Bytes(token)) === 0;
+    return isIt ? newest : null;
+  }
+
   return {
     /** Returns a token and voids the one before. */
     issue(user: User): string {
@@ -22,13 +33,22 @@ export function createSignInLinks({ now = Date.now }: { now?: () => number } = {
       return token;
     },
 
-    /** Returns the person, once; null for any other token. */
-    redeem(token: string): User | null {
-      if (!newest || newest.expires_at_ms <= now() || Buffer.compare(newest.hash, sha256Bytes(token)) !== 0)
-        return null;
-      const { user } = newest;
-      newest = null;
-      return user;
+    /**
+     * Calls `open` for the person of a token, once, and returns its result; null for any other token. If `open` fails,
+     * the token stays valid.
+     */
+    async redeem<T>(token: string, open: (user: User) => Promise<T>): Promise<T | null> {
+      const link = find(token);
+      if (!link) return null;
+      newest = null; // Of two requests at once, one signs in.
+      try {
+        const opened = await open(link.user);
+        onUsed();
+        return opened;
+      } catch (error) {
+        newest ??= link;
+        throw error;
+      }
     },
   };
 }
@@ -47,11 +67,10 @@ interface SignInLinkRoutes {
 /** The route that opens a session for a link, and leads to the dashboard. */
 export const signInLinkRoutes = ({ links, openSession, originOfVisitor }: SignInLinkRoutes) =>
   new Elysia().get(`${path}/:token`, async ({ params, request, set }) => {
-    const user = links.redeem(params.token);
     const headers = new Headers({ "cache-control": "no-store", location: "/dashboard" });
-    if (user) {
-      const origin = originOfVisitor(request, set.headers as Record<string, string | number>);
-      headers.append("set-cookie", await openSession(user, origin, request));
-    } else headers.set("location", "/dashboard/login?refused=link");
+    const origin = originOfVisitor(request, set.headers as Record<string, string | number>);
+    const cookie = await links.redeem(params.token, (user) => openSession(user, origin, request));
+    if (cookie === null) headers.set("location", "/dashboard/login?refused=link");
+    else headers.append("set-cookie", cookie);
     return new Response(null, { status: 303, headers });
   });

@@ -12,6 +12,7 @@ const shared: readonly (keyof ServeFlags | "config")[] = [
   "workers",
   "egressAllow",
   "proxy",
+  "allowNetworkFilesystem",
   "sandbox",
   "python",
   "minFreeDisk",
@@ -37,7 +38,10 @@ export function devCommand(oldNames: readonly string[] = []): Command {
     )
     .optionsGroup(headingOf("Address and TLS"))
     .addOption(
-      option("--port <number>", "port to listen on. 0 is any free one", { defaultText: "8440, or the next free one" }),
+      option("--port <number>", "port to listen on. 0 is any free one", {
+        defaultText: "8440, or the next free one",
+        env: "RUNNEL_DEV_PORT", // That of a service counts for `serve`.
+      }),
     )
     .addOption(option("--no-open", "do not open the dashboard in a browser"));
   for (const each of options) if ((shared as readonly string[]).includes(each.attributeName())) command.addOption(each);
@@ -63,7 +67,7 @@ Examples:
         { ...defaults, ...flags, ...fixed },
         {
           oldNames,
-          development: createDevelopment({ opens: open }),
+          development: createDevelopment({ opens: open, dataDir: flags.dataDir }),
         },
       );
     });

@@ -1,4 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { App } from "../../app.ts";
 import { createAccounts } from "../../dashboard-api/accounts.ts";
 import { createLoginThrottle } from "../../dashboard-api/login-throttle.ts";
@@ -9,10 +11,10 @@ import { createAudit } from "../../storage/db/audit.ts";
 import type { DataDir } from "../../storage/db/data-dir.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { cliActor } from "../commands/actor.ts";
-import { type ApiClient, createApiClient } from "../commands/api-client.ts";
+import { type ApiClient, ConnectionLost, createApiClient } from "../commands/api-client.ts";
 import { CliError } from "../commands/exit-code.ts";
-import { openBrowser } from "./open-browser.ts";
-import { createReadyAgent, readyAgent } from "./ready-agent.ts";
+import { mayOpenBrowser, openBrowser } from "./open-browser.ts";
+import { createReadyAgent } from "./ready-agent.ts";
 
 /** Server for development that is being started. */
 interface StartingServer {
@@ -28,13 +30,13 @@ interface StartingServer {
 export interface DevelopmentAccess {
   /** Secret of a test key with all scopes. */
   api_key: string;
-  /** Name of an agent that can be run. */
-  agent: string;
+  /** Name of an agent that can be run; null if none could be made. */
+  agent: string | null;
   /** Address that signs in to the dashboard, once. */
   sign_in_link: string;
 }
 
-/** Differences of `runnel dev` from `runnel serve`. */
+/** Parts of a server for development that a server in service lacks. */
 export interface Development {
   signInLinks: SignInLinks;
   /** Prepares a key, an agent and a link. The server must answer requests already. */
@@ -43,8 +45,9 @@ export interface Development {
   show(access: DevelopmentAccess): void;
 }
 
-export function createDevelopment({ opens }: { opens: boolean }): Development {
-  const signInLinks = createSignInLinks();
+export function createDevelopment({ opens, dataDir }: { opens: boolean; dataDir: string }): Development {
+  const page = resolve(join(dataDir, "sign-in.html"));
+  const signInLinks = createSignInLinks({ onUsed: () => rmSync(page, { force: true }) });
   return {
     signInLinks,
     async prepare({ app, db, dir, url, log }) {
@@ -53,20 +56,24 @@ export function createDevelopment({ opens }: { opens: boolean }): Development {
       const clientWith = (apiKey: string) => createApiClient({ address: url, apiKey, ca: null });
       const person = await accounts.openDeveloper(cliActor());
       const api_key = await developerKey(app, dir, clientWith);
-      await createReadyAgent(clientWith(api_key)).catch((error) =>
-        log.warn("the agent for a first run was not created", { error }),
-      );
-      return { api_key, agent: readyAgent, sign_in_link: signInLink(url, signInLinks.issue(person)) };
+      const agent = await createReadyAgent(clientWith(api_key)).catch((error) => {
+        log.warn("the agent for a first run was not created", { error });
+        return null;
+      });
+      return { api_key, agent, sign_in_link: signInLink(url, signInLinks.issue(person)) };
     },
     show: ({ sign_in_link }) => {
-      if (opens) openBrowser(sign_in_link);
+      if (!opens || !mayOpenBrowser()) return;
+      // By a file that only its owner reads: other users of this machine see the arguments of a browser.
+      writeFileSync(page, `<meta http-equiv="refresh" content="0; url=${sign_in_link}">\n`, { mode: 0o600 });
+      openBrowser(pathToFileURL(page).href);
     },
   };
 }
 
 /**
  * Returns the key of this data directory. Its secret is kept in a file for the owner alone, so that it stays the same
- * over restarts; a key that is not valid any more is replaced.
+ * over restarts; a key that is not valid any more is replaced. Throws if the server does not respond.
  */
 async function developerKey(
   { keys, projects }: App,
@@ -74,20 +81,26 @@ async function developerKey(
   clientWith: (apiKey: string) => ApiClient,
 ): Promise<string> {
   const known = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
-  const isValid =
-    known !== "" &&
-    (await clientWith(known)
-      .get("/me")
-      .then(
-        () => true,
-        () => false,
-      ));
-  if (isValid) return known;
+  if (known !== "" && (await isValid(clientWith(known)))) return known;
   const project = (await projects.createDefault()) ?? projects.list().find((each) => each.archived_at_ms === null);
   if (!project)
     throw new CliError('There is no open project in this data directory. "runnel projects list" shows them.');
   const author = { project_id: project.id, environment: "test" as const, actor: cliActor() };
-  const { secret } = await keys.create(author, { name: "runnel dev", scopes: ["admin"] });
-  writeFileSync(path, `${secret}\n`, { mode: 0o600 });
+  const { secret } = await keys.create(author, { name: keyName, scopes: ["admin"] });
+  writeFileSync(`${path}.partial`, `${secret}\n`, { mode: 0o600 });
+  renameSync(`${path}.partial`, path);
   return secret;
+}
+
+/** Name of the key, by which it is found in lists. */
+const keyName = "runnel dev";
+
+async function isValid(client: ApiClient): Promise<boolean> {
+  try {
+    await client.get("/me");
+    return true;
+  } catch (error) {
+    if (error instanceof ConnectionLost) throw error;
+    return false; // It is refused.
+  }
 }

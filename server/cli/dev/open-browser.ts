@@ -1,9 +1,10 @@
-/**
- * Opens an address in the person's browser. Does nothing where no person is at the terminal or no desktop is there; a
- * browser that does not open is no error, since the address is printed too.
- */
+/** True if a person is at the terminal and a desktop is there. */
+export const mayOpenBrowser = (): boolean =>
+  Boolean(process.stdout.isTTY) && browserCommand(process.platform, process.env) !== null;
+
+/** Opens an address in the person's browser. One that does not open is no error, since the terminal has it too. */
 export function openBrowser(address: string): void {
-  const command = process.stdout.isTTY ? browserCommand(process.platform, process.env) : null;
+  const command = browserCommand(process.platform, process.env);
   if (command === null) return;
   try {
     Bun.spawn([...command, address], { stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();

@@ -1,7 +1,6 @@
 import type { ApiClient } from "../commands/api-client.ts";
 
-/** Name of the agent that `runnel dev` makes. */
-export const readyAgent = "guide";
+const readyAgent = "guide";
 
 const notes = [
   "Oslo has a ferry to the islands in the fjord, which runs the whole year.",
@@ -10,14 +9,15 @@ const notes = [
 ];
 
 /** Time between two words: long enough to end the server in the middle of the answer. */
-const delta_ms = 400;
+const delta_ms = 700;
 
 /**
- * Creates an agent with a tool and a memory where there is no agent yet. Its model is a script: it needs no account.
- * What an interrupted call has created is found by its name and used.
+ * Creates an agent with a tool and a memory where there is no agent yet, and returns its name; else that of an agent that
+ * is there. Its model is a script: it needs no account. What an interrupted call has created is found by its name.
  */
-export async function createReadyAgent(client: ApiClient): Promise<void> {
-  for await (const _ of client.all("/agents")) return;
+export async function createReadyAgent(client: ApiClient): Promise<string> {
+  const [known] = (await client.get<{ data: { name: string }[] }>("/agents?limit=1")).data;
+  if (known) return known.name;
   const memory = await findOrCreate(client, "/memory", { name: `${readyAgent} notes`, kind: "vector" });
   if (memory.isNew) for (const text of notes) await client.post(`/memory/${memory.id}/entries`, { text });
   const tool = await findOrCreate(client, "/tools", {
@@ -41,6 +41,7 @@ export async function createReadyAgent(client: ApiClient): Promise<void> {
     tools: [tool.id],
     memory: { stores: [{ memory_id: memory.id, top_k: 2 }] },
   });
+  return readyAgent;
 }
 
 async function findOrCreate(client: ApiClient, path: string, body: { name: string; [field: string]: unknown }) {

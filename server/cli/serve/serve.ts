@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type App, type AppOptions, createApp } from "../../app.ts";
 import { createAccounts } from "../../dashboard-api/accounts.ts";
 import { createDashboard } from "../../dashboard-api/assets.ts";
@@ -46,7 +47,7 @@ import { backUpRegularly, backupPlanOfCell, oldBackup_ms } from "./scheduled-bac
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { publicUrlFrom, readSettings, type ServeFlags, type Settings } from "./settings.ts";
 import { shutdown } from "./shutdown.ts";
-import { developmentBanner, type StartupBanner, startupBanner, unknownAddress } from "./startup-banner.ts";
+import { developmentBanner, quote, type StartupBanner, startupBanner, unknownAddress } from "./startup-banner.ts";
 
 const firstCertificate_ms = 15_000;
 
@@ -182,7 +183,7 @@ export async function serve(
   entrance.onRenewed(() => tellCommands());
   try {
     print(flags.json, greeting, () =>
-      access ? developmentBanner(greeting, access, ownCommand()) : startupBanner(greeting),
+      access ? developmentBanner(greeting, access, ownCommand(flags.dataDir)) : startupBanner(greeting),
     );
   } catch (error) {
     log.warn("the output of the start has no reader", { error }); // The parent may be gone; the server continues.
@@ -190,6 +191,10 @@ export async function serve(
   process.on("uncaughtException", (error) => log.error("an error was not caught", { error }));
   process.on("unhandledRejection", (error) => log.error("a rejected promise was not handled", { error }));
   if (access && !predecessor) development?.show(access);
+  if (!development && existsSync(dir.developerKey))
+    log.warn('the test key of "runnel dev" is valid here too; "runnel keys list --env test" shows it', {
+      file: dir.developerKey,
+    });
   tellSystemd("READY=1");
   const endWork = async () => void (await Promise.all([backups?.stop(), app.stop()]));
   const end = await Promise.race([told, successorReady]);
@@ -385,23 +390,36 @@ async function greet(started: Started): Promise<StartupBanner> {
     http_port: entrance.httpPort,
     recovered_runs,
   };
-  if (!project) return { ...common, setup_link: null, project: null, keys: null, development: access };
+  const audit = createAudit({ db });
+  const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
+  const setup = createSetup({ db, audit, accounts, localAccounts });
+  if (!project) {
+    if (access) return { ...common, setup_link: null, project: null, keys: null, development: access };
+    // Data of `runnel dev` have no account of a person yet.
+    const isOfDevelopment = isFirst && (await accounts.endDeveloper());
+    const token = isOfDevelopment && setup.required() ? await setup.issue(cliActor()) : null;
+    return { ...common, setup_link: token && setupLink(url, token), project: null, keys: null };
+  }
   const key = async (environment: Environment) => {
     const author = { project_id: project.id, environment, actor: cliActor() };
     return (await app.keys.create(author, { name: "first start", scopes: ["admin"] })).secret;
   };
-  const audit = createAudit({ db });
-  const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
-  const setup = createSetup({ db, audit, accounts, localAccounts });
   const setupToken = setup.required() ? setup.issue(cliActor()) : null;
   const [test, live, token] = await Promise.all([key("test"), key("live"), setupToken]); // Together, so that they share one commit.
   return { ...common, setup_link: token && setupLink(url, token), project: project.name, keys: { test, live } };
 }
 
-/** Returns the words that start this program in the caller's folder, for people to copy. */
-function ownCommand(): string {
+/** Returns the words that start this program on its data in the caller's folder, for people to copy. */
+function ownCommand(dataDir: string): { program: string; flags: string } {
   const path = relative(process.cwd(), process.execPath);
-  return path.startsWith("..") ? "runnel" : path.includes("/") ? path : `./${path}`;
+  const isInPath = Bun.which("runnel") === process.execPath;
+  const isBelow = !path.startsWith("..") && !isAbsolute(path);
+  const program = isInPath ? "runnel" : quote(isBelow ? join(".", path) : process.execPath);
+  const isUsual = resolve(dataDir) === resolve("runnel-data");
+  return {
+    program: isBelow && !isInPath && !program.includes(sep) ? `.${sep}${program}` : program,
+    flags: isUsual ? "" : ` --data-dir ${quote(dataDir)}`,
+  };
 }
 
 /** Returns the file that verifies a self-signed certificate; null for any other certificate. */

@@ -27,8 +27,16 @@ export interface StartupBanner {
 /** Placeholder for a proxy's unknown address: a command with it fails to resolve and sends no key. */
 export const unknownAddress = "https://YOUR-ADDRESS";
 
-/** Formats the start of a server for development. `command` starts this program in the caller's folder. */
-export function developmentBanner(greeting: StartupBanner, access: DevelopmentAccess, command: string): string {
+/** Words of a command that a person copies. */
+interface OwnCommand {
+  /** Starts this program in the caller's folder. */
+  program: string;
+  /** Names its data directory if that is not the usual one; begins with a space. */
+  flags: string;
+}
+
+/** Formats the start of a server for development. */
+export function developmentBanner(greeting: StartupBanner, access: DevelopmentAccess, command: OwnCommand): string {
   const { version, api_url, address, dashboard_url, data_dir } = greeting;
   return `${[
     `runnel ${version}, for development: plain HTTP, on this machine alone`,
@@ -41,13 +49,17 @@ export function developmentBanner(greeting: StartupBanner, access: DevelopmentAc
     "  Sign in to the dashboard by this link (once, within 30 minutes):",
     `  ${access.sign_in_link}`,
     "",
-    "  Run an agent, in another terminal in this folder:",
-    `  ${command} run ${access.agent} "What can I do in Oslo today?"`,
-    "",
+    ...(access.agent === null
+      ? []
+      : [
+          "  Run an agent, in another terminal in this folder:",
+          `  ${command.program} run ${quote(access.agent)} "What can I do in Oslo today?"${command.flags}`,
+          "",
+        ]),
     "  For other programs:",
     `  export RUNNEL_URL=${address} RUNNEL_API_KEY=${access.api_key}`,
     "",
-    `  For other machines and people there is HTTPS: ${command} serve`,
+    `  For other machines and people there is HTTPS: ${command.program} serve${command.flags}`,
   ].join("\n")}\n`;
 }
 
@@ -80,4 +92,5 @@ export function startupBanner(greeting: StartupBanner): string {
   return `${text.replaceAll(address, unknownAddress)}\n${why}\n`;
 }
 
-const quote = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
+export const quote = (path: string): string =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
