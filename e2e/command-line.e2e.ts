@@ -98,7 +98,7 @@ test("the terminal reads a run's journal, a sample of the server's work, and a c
   expect({ code: top.code, runs: JSON.parse(top.stdout).runs }).toMatchObject({ code: 0, runs: { in_progress: 0 } });
 
   const file = join(server.folder, "runnel.toml");
-  writeFileSync(file, 'log = "json"\nport = 0\n');
+  writeFileSync(file, 'log-format = "json"\nport = 0\n');
   expect((await runCommand(["config", "check", file])).stdout).toBe(`${file} is valid, with 2 settings.\n`);
   writeFileSync(file, 'log = "json"\nport = "any"\n');
   const refused = await runCommand(["config", "check", file]);

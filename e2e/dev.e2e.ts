@@ -84,8 +84,15 @@ test("it listens on loopback alone", async () => {
       await expect(fetch(`http://${address}:${port}/v1/me`), address).rejects.toThrow("Unable to connect");
 });
 
+/** Starts the server again, whose link was not opened yet. */
+async function startAgain(): Promise<Json> {
+  await end(server);
+  server = await start();
+  return server.line.development;
+}
+
 test("its link signs in once, and not a second time", async () => {
-  const { sign_in_link } = server.line.development;
+  const { sign_in_link } = await startAgain();
   const first = await fetch(sign_in_link, { redirect: "manual" });
   expect([first.status, first.headers.get("location")]).toEqual([303, "/dashboard"]);
   const cookie = first.headers.get("set-cookie")!.split(";")[0]!;
@@ -172,7 +179,7 @@ test("on data with agents of its own, the first one is named, and no other is ma
 });
 
 test("serve on the same data shows a link for the first account, and neither the key nor a session of dev is left", async () => {
-  const { sign_in_link, api_key } = server.line.development;
+  const { sign_in_link, api_key } = await startAgain();
   const signedIn = await fetch(sign_in_link, { redirect: "manual" });
   const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!;
   await end(server);

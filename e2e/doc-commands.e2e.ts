@@ -14,6 +14,7 @@ const untyped: [RegExp, string][] = [
   [/^docker /m, "needs Docker; scripts/docs/operate-files.test.ts reads what it is given"],
   [/^kubectl /m, "needs Kubernetes; scripts/docs/operate-files.test.ts reads the manifests"],
   [/^litestream /m, "needs Litestream; e2e/remote-backup.e2e.ts restores by it where it is"],
+  [/^(\S+\/)?runnel dev$/m, "serves until it is ended; e2e/dev.e2e.ts starts it"],
   [/runnel serve/, "serves until it is ended; scripts/docs.test.ts holds its flags to the command line"],
   [/runs\.example\.com/, "asks an address that is an example"],
   [/^([A-Z]+=\d+ )?(npm |node scripts\/|sed )/m, "is typed in a clone: starts other tests, or this server's build"],
@@ -29,7 +30,7 @@ const untyped: [RegExp, string][] = [
   [/^runnel connections test /m, "asks a model server; server/cli/cli.test.ts has one"],
   [/^npx /m, "downloads a program; e2e/doors.e2e.ts runs the inspector"],
   [/^(llm|aider) /m, "is a program of others; e2e/clients.e2e.ts runs it"],
-  [/^curl -k -O/m, "installs a client; e2e/quickstart.e2e.ts does so"],
+  [/^(curl -sSO|pip install) http/m, "installs a client; e2e/quickstart.e2e.ts does so"],
   [/^export /m, "are the reader's own values; e2e/quickstart.e2e.ts types those of the README"],
 ];
 const reasonOf = (code: string): string | undefined => untyped.find(([pattern]) => pattern.test(code))?.[1];
