@@ -195,8 +195,8 @@ const long = (timeout_ms: number): Task<string> => ({
 
 test("a task timed by processor may wait for it, and is ended when its time is used up", async () => {
   // More than its time and the grace, and far less than ten times its time, which the clock allows.
-  const waits = lyingInTurn(started, `sleep 2; printf '${octal(end)}'`);
-  expect(await waits.perform(long(1200), never())).toBe("whole");
+  const waits = lyingInTurn(started, `sleep 3; printf '${octal(end)}'`);
+  expect(await waits.perform(long(600), never())).toBe("whole");
   const computes = lyingInTurn(started, "while :; do :; done");
   expect(await computes.perform(long(300), never())).toBe("late");
   const waitsForEver = lyingInTurn(started, "exec sleep 60");

@@ -17,8 +17,11 @@ import { type StopReason, startLimit_ms, type Task } from "./task.ts";
 const packetLimit = Math.max(bounds.output, workspaceLimits.bytes) + 1024;
 /** Maximum bytes from a child before it has a task: it only reports that it is ready. */
 const startupOutputMax = 1024;
-/** Extra milliseconds after the timeout, in which the interpreter can end the program itself and report its output. */
-const grace_ms = 500;
+/**
+ * Extra milliseconds after the timeout, in which the interpreter can end the program itself and report its output. On a
+ * busy machine half a second is too short: files and variables of the program would be lost.
+ */
+const grace_ms = 2000;
 const watch_ms = 50;
 // Processor time in ms after which a program's priority is lowered, so that it delays neither the server nor short
 // programs; waiting does not count. If its owner runs others, it gets idle time only.
