@@ -101,8 +101,10 @@ describe.skipIf(!own || !node || process.platform === "win32")("the launcher", (
     };
     const foreign = await on("darwin", process.arch === "x64" ? "arm64" : "x64");
     expect({ code: foreign.code, stdout: foreign.stdout }).toEqual({ code: 1, stdout: "" });
-    expect(foreign.stderr).toMatch(/^The package runnel-server-macos-\w+ is missing\./);
-    expect(foreign.stderr).toContain(`${version} beside runnel-server`);
+    expect(foreign.stderr).toMatch(
+      /^The package runnel-server-macos-\w+ is missing, as in a folder copied from another kind of machine\./,
+    );
+    expect(foreign.stderr).toContain(`${version} beside runnel-server.`);
     const unknown = await on("freebsd", "x64");
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toMatch(/no executable for freebsd on x64.*linux-arm64-musl/);

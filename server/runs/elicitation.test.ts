@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { removeProxyEnvironment } from "../lib/proxy.ts";
 import { startMcpServer } from "../testing/mcp-server.ts";
+import { settledRun } from "../testing/settled-run.ts";
 import { type Client, type TestApp, type TestAppOptions, testApp } from "../testing/test-app.ts";
 
 removeProxyEnvironment();
@@ -46,13 +47,7 @@ async function start(app: TestApp, calls: readonly [string, object][], options: 
   const openCalls = () => run.required_action?.submit_tool_outputs.tool_calls ?? [];
   const answer = (elicitation: object, tool_call_id = openCalls()[0]?.tool_call_id, by = client) =>
     by.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id, elicitation }] });
-  const rest = async () => {
-    for (;;) {
-      const { body } = await client.get(`/v1/runs/${run.id}`);
-      if (body.status !== "in_progress") return body;
-      await Bun.sleep(5);
-    }
-  };
+  const rest = () => settledRun(app, client, run.id);
   return { client, run, calls: openCalls(), answer, rest };
 }
 
@@ -250,9 +245,7 @@ test.each<[string, object, object]>([
   expect((await second.send("GET", path, undefined, headers)).body.status).toBe("requires_action");
   const tool_outputs = [{ tool_call_id: calls[0].tool_call_id, elicitation: accept }];
   expect((await second.send("POST", `${path}/submit_tool_outputs`, { tool_outputs }, headers)).status).toBe(200);
-  const read = async () => (await second.send("GET", path, undefined, headers)).body;
-  let body = await read();
-  while (body.status === "in_progress") body = await read();
+  const body = await settledRun(second, { get: (at) => second.send("GET", at, undefined, headers) }, run.id);
   expect(body).toMatchObject({ status: "completed", output: "Done.", tool_calls: [outcome] });
 });
 
