@@ -256,9 +256,8 @@ describe("AI SDK", () => {
     await owner.post(`/v1/runs/${run.id}/pause`, {});
     const second = send(owner, agent, { messages: [userSays("Count."), userSays("And then?")] });
     const steps = async () => (await owner.get(`/v1/runs/${run.id}/events?limit=100`)).body.data;
-    while (!(await steps()).some(({ event }: Json) => event === "run.steered"));
-    while ((await owner.get(`/v1/runs/${run.id}`)).body.status === "in_progress")
-      await new Promise((resolve) => setImmediate(resolve));
+    while (!(await steps()).some(({ event }: Json) => event === "run.steered")) await Bun.sleep(5);
+    await settledRun(server, owner, run.id);
     await owner.post(`/v1/runs/${run.id}/resume`, {});
     expect([textOf((await first).parts), textOf((await second).parts)]).toEqual([slow.text, "Five."]);
   });

@@ -137,7 +137,7 @@ describe("an agent that opted in", () => {
     const { body: run } = await owner.post("/v1/runs", { agent_id: slow.id, input: "Count.", thread_id: thread.id });
     await using it = await connect(owner);
     const second = call(it.client, name, { input: "Hi", thread_id: thread.id });
-    while ((await owner.get("/v1/runs?status=queued")).body.data.length === 0);
+    while ((await owner.get("/v1/runs?status=queued")).body.data.length === 0) await Bun.sleep(5);
     await owner.post(`/v1/runs/${run.id}/cancel`, {});
     expect((await second).content[0].text).toBe("Hi");
     const { body: tool } = await owner.post("/v1/tools", { name: "ask" });

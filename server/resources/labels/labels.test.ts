@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { bucketCount } from "../../domain/agent-label.ts";
 import { clientScopes } from "../../domain/scope.ts";
+import { settledRun } from "../../testing/settled-run.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 import { bucketOfKey } from "./resolve-agent.ts";
 
@@ -91,9 +92,11 @@ test("the run after a move gets the new version, and a run under way keeps its o
   await admin.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, {
     tool_outputs: [{ tool_call_id: call.tool_call_id, output: 1 }],
   });
-  let run = waiting;
-  while (run.status !== "completed") run = (await admin.get(`/v1/runs/${waiting.id}`)).body;
-  expect(run).toMatchObject({ agent_version: 1, output: "old" });
+  expect(await settledRun(server, admin, waiting.id)).toMatchObject({
+    status: "completed",
+    agent_version: 1,
+    output: "old",
+  });
 });
 
 test("a replay and a fork of a run keep its version, and do not count for the label", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type ChatAnswer, startChatServer } from "../../testing/model-server.ts";
+import { settledRun } from "../../testing/settled-run.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 import { createModelPlaces } from "./model-places.ts";
 
@@ -46,14 +47,6 @@ async function agentOf(client: Client): Promise<string> {
 const start = async (client: Client, agent_id: string, input: string): Promise<string> =>
   (await client.post("/v1/runs", { agent_id, input })).body.id;
 
-const ended = async (client: Client, id: string) => {
-  for (;;) {
-    const { body } = await client.get(`/v1/runs/${id}`);
-    if (body.status !== "in_progress") return body;
-    await new Promise(setImmediate);
-  }
-};
-
 test("a server with two slots never has three calls, over all projects, and all runs are answered", async () => {
   await using model = busyServer(2);
   await using server = testApp({ environment: model.environment });
@@ -65,7 +58,7 @@ test("a server with two slots never has three calls, over all projects, and all 
   }
   for (let pair = 0; pair < runs.length / 2; pair++)
     for (const call of [await model.next(), await model.next()]) call.answer();
-  for (const [client, id] of runs) expect((await ended(client, id)).status).toBe("completed");
+  for (const [client, id] of runs) expect((await settledRun(server, client, id)).status).toBe("completed");
   expect(model.most()).toBe(2);
 });
 
@@ -85,7 +78,7 @@ test("projects take turns at a server: one with many runs does not make another 
     inputs.push(call.input);
     call.answer();
   }
-  expect((await ended(quiet, id)).status).toBe("completed");
+  expect((await settledRun(server, quiet, id)).status).toBe("completed");
   // The call has begun, and may ask for a slot that was just given away.
   expect(inputs.indexOf("quiet")).toBeLessThanOrEqual(1);
 });
@@ -108,7 +101,7 @@ test("the metrics show the number of slots, of taken ones and of waiting calls",
   await client.post(`/v1/runs/${runs[4]}/cancel`, {});
   while ((await figures())[2] !== "2") await new Promise(setImmediate);
   for (let count = 0; count < 4; count++) (await model.next()).answer();
-  for (const id of runs.slice(0, 4)) await ended(client, id);
+  for (const id of runs.slice(0, 4)) await settledRun(server, client, id);
   while ((await figures())[1] !== "0") await new Promise(setImmediate);
   expect(await figures()).toEqual(["2", "0", "0"]);
 });
@@ -128,7 +121,7 @@ test("a cancelled run frees its slot for the next, and a cancelled waiting run i
   const last = await model.next();
   expect(last.input).toBe("third");
   last.answer();
-  expect((await ended(client, third!)).status).toBe("completed");
+  expect((await settledRun(server, client, third!)).status).toBe("completed");
   expect(model.waits()).toBe(0);
 });
 
@@ -145,7 +138,7 @@ test("a call that waits for its next attempt has no slot meanwhile", async () =>
   expect(other.input).toBe("next");
   other.answer();
   (await model.next()).answer();
-  for (const id of [broken, next]) expect((await ended(client, id)).status).toBe("completed");
+  for (const id of [broken, next]) expect((await settledRun(server, client, id)).status).toBe("completed");
 });
 
 test("a changed number of slots applies at once, also to waiting calls", async () => {
