@@ -79,6 +79,24 @@ test("the terminal starts a run and reads its trace", async () => {
   expect(trace).toMatchObject({ code: 0, stdout: expect.stringContaining("model") });
 });
 
+test("the terminal gives an agent another model, and keeps its other settings", async () => {
+  const script = [{ text: "Hello." }];
+  const model_settings = { temperature: 0.5, script };
+  const { body: agent } = await server.post("/v1/agents", { name: "changing", model_settings });
+  const used = await server.command("models", "use", "test/echo", "--agent", "changing");
+  expect(used).toMatchObject({ code: 0, stdout: "changing uses test/echo from version 2 on.\n" });
+  expect((await server.get(`/v1/agents/${agent.id}`)).body).toMatchObject({
+    model: "test/echo",
+    model_settings: { temperature: 0.5 },
+    version: 2,
+  });
+  const unknown = await server.command("models", "use", "nowhere/model", "--agent", agent.id);
+  expect(unknown).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^model: /) });
+  const missing = await server.command("models", "use", "test/echo", "--agent", "other");
+  expect(missing).toMatchObject({ code: 1, stdout: "", stderr: 'There is no agent "other".\n' });
+  expect((await server.get(`/v1/agents/${agent.id}`)).body.version).toBe(2);
+});
+
 test("the terminal reads a run's journal, a sample of the server's work, and a configuration file", async () => {
   const agent_id = await createScripted(server, [{ text: "Hello." }]);
   const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Hi" });

@@ -14,6 +14,7 @@ import { addCloudOptions, type CloudOptions, cloudFieldsOf } from "./cloud-optio
 import { CliError, usageError } from "./exit-code.ts";
 import { modelPricesCommand } from "./model-prices.ts";
 import { modelsUpdateCommand } from "./models-update.ts";
+import { modelsUseCommand } from "./models-use.ts";
 import { addDataOptions, type DataFlags, option } from "./option.ts";
 import { print, table } from "./print.ts";
 import { withStores } from "./with-stores.ts";
@@ -42,6 +43,7 @@ export function modelsCommand(): Command {
   addDataOptions(...models.commands);
   models.addCommand(modelPricesCommand());
   models.addCommand(modelsUpdateCommand());
+  models.addCommand(modelsUseCommand());
   return models;
 }
 

@@ -1,8 +1,8 @@
-import { isId } from "../../domain/ids.ts";
 import { type Answers, answerCall, type PendingCall, readAnswers, type ToolAnswer } from "./answer-calls.ts";
 import { type ApiClient, ConnectionLost } from "./api-client.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
 import { CliError, exitCodes } from "./exit-code.ts";
+import { findAgent } from "./find-agent.ts";
 import { writeOut } from "./output.ts";
 import { printable } from "./print.ts";
 import type { StreamFrame } from "./read-frames.ts";
@@ -42,12 +42,6 @@ export async function run(agent: string, input: string, flags: RunFlags): Promis
     stopListening();
     screen.end();
   }
-}
-
-async function findAgent(client: ApiClient, agent: string): Promise<string> {
-  if (isId("agent", agent)) return agent;
-  for await (const { id, name } of client.all<{ id: string; name: string }>("/agents")) if (name === agent) return id;
-  throw new CliError(`There is no agent "${agent}".`);
 }
 
 /** Reads the stream to its last event, resuming after the last id. Returns true if the run completed. */
