@@ -269,6 +269,16 @@ test.each<[string, object, string, string]>([
   expect((await client.get("/v1/agents")).body.data).toEqual([]);
 });
 
+test.each([
+  ["openai/gpt-5", "runnel models add openai"],
+  ["openai_compatible/gpu/qwen", "runnel models add gpu"],
+  ["test/none", "no test model of this name"],
+])("the refusal of %s says what is missing: %s", async (model, hint) => {
+  await using server = testApp();
+  const client = await server.client();
+  expect((await client.post("/v1/agents", { ...draft, model })).body.error.message).toContain(hint);
+});
+
 test("a live agent cannot have a test model", async () => {
   await using server = testApp();
   const client = await server.client({ environment: "live" });

@@ -206,5 +206,9 @@ function checkModel(model: string, environment: Environment, available: ModelAva
   const parsed = parseModel(model);
   if (!parsed) throw refusal("Expected <provider>/<model>, such as openai/gpt-5.");
   if (environment === "live" && parsed.provider === "test") throw refusal("Test models serve test keys only.");
-  if (!available(model, environment)) throw refusal("There is no connection for this model.");
+  if (available(model, environment)) return;
+  if (parsed.provider === "test") throw refusal("There is no test model of this name.");
+  throw refusal(
+    `There is no connection for this model. "runnel models add ${parsed.connection}" adds one where the server runs.`,
+  );
 }
