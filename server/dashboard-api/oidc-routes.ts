@@ -85,7 +85,7 @@ export function oidcRoutes({
           signIn.log.warn("the issuer was not reached", { cause: refused(error).cause });
           throw new AppError("issuer_failed", "The issuer was not reached.", { retryAfter: 10 });
         });
-        set.headers["set-cookie"] = signIn.cookie.set(attempt);
+        set.headers["set-cookie"] = signIn.cookie.set(attempt, request);
         return { url };
       },
       {
@@ -107,7 +107,7 @@ export function oidcRoutes({
         return respond();
       }
       const origin = originOfVisitor(request, set.headers as Record<string, string>);
-      headers.append("set-cookie", signIn.cookie.clear());
+      headers.append("set-cookie", signIn.cookie.clear(request));
       try {
         const { identity, to } = await signIn.oidc.end(new URL(request.url).search, signIn.cookie.read(request));
         const user = await signIn.people.admit(identity, origin);

@@ -90,7 +90,7 @@ export function sessionRoutes(deps: SessionRoutes) {
   async function openSession(user: User, origin: Origin, request: Request): Promise<string> {
     const token = await sessions.open(user.id, origin, request.headers.get("user-agent"));
     await sessions.close(cookie.read(request));
-    return cookie.set(token);
+    return cookie.set(token, request);
   }
   async function signIn(user: User, origin: Origin, request: Request, headers: Headers) {
     headers["set-cookie"] = await openSession(user, origin, request);
@@ -187,7 +187,7 @@ export function sessionRoutes(deps: SessionRoutes) {
       "/logout",
       async ({ body: _, request, set }) => {
         await sessions.close(cookie.read(request), originOf(request, set.headers as Headers));
-        set.headers["set-cookie"] = cookie.clear();
+        set.headers["set-cookie"] = cookie.clear(request);
         return { signed_in: false };
       },
       { parse, body: EmptyBody, ...withDeclaration({ needsRoom: false }) },

@@ -10,18 +10,20 @@ interface CookieOptions {
 
 /**
  * Returns a cookie that scripts cannot read and other sites cannot send with a form. Over HTTPS the `__Host-` prefix of
- * its name makes browsers refuse a copy set by a neighbouring subdomain or over plain HTTP.
+ * its name makes browsers refuse a copy set by a neighbouring subdomain or over plain HTTP. Over plain HTTP the name ends
+ * with the port of the request: browsers share the cookies of a host among its ports (RFC 6265, 8.5), and signing in to
+ * one server of this machine would sign out of another.
  */
 export function cookieOf({ name, secure, seconds, path = "/" }: CookieOptions) {
   const attributes = `; Path=${secure ? "/" : path}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+  const nameFor = ({ url }: Request): string => (secure ? name : `${name}_${new URL(url).port || "80"}`);
   return {
-    name,
-    set: (token: string): string => `${name}=${token}${attributes}; Max-Age=${seconds}`,
-    clear: (): string => `${name}=${attributes}; Max-Age=0`,
+    set: (token: string, request: Request): string => `${nameFor(request)}=${token}${attributes}; Max-Age=${seconds}`,
+    clear: (request: Request): string => `${nameFor(request)}=${attributes}; Max-Age=0`,
     read(request: Request): string | null {
+      const start = `${nameFor(request)}=`;
       const pairs = (request.headers.get("cookie") ?? "").split(/;\s*/);
-      const pair = pairs.find((text) => text.startsWith(`${name}=`));
-      return pair?.slice(name.length + 1) || null;
+      return pairs.find((pair) => pair.startsWith(start))?.slice(start.length) || null;
     },
   };
 }

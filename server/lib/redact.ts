@@ -11,7 +11,7 @@ const rules: [form: RegExp, shown: string][] = [
   [/\b(whsec_)[A-Za-z0-9+/=_-]{8,}/g, `$1${mask}`],
   [/\b(Bearer\s+)[^\s"',\\]+/gi, `$1${mask}`],
   [/\b(Basic\s+)[A-Za-z0-9+/=]{8,}/g, `$1${mask}`],
-  [/((?:__Host-runnel|runnel_session)=)[^\s;"\\]+/g, `$1${mask}`],
+  [/((?:__Host-runnel|runnel_session\w*)=)[^\s;"\\]+/g, `$1${mask}`],
   [/(runnel_visitor=)[^\s;"\\]+/g, `$1${mask}`],
   [/(\/(?:setup|chat\/\w+)#)[\w-]+/g, `$1${mask}`],
   // The URL of a callback is the permission to answer the call.

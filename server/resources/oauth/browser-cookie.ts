@@ -6,7 +6,7 @@ export interface BrowserCookie {
   /** Returns the value that the browser has; null if it has none. */
   read(request: Request): string | null;
   /** Returns the header that sets a value, for ten minutes from now. */
-  header(value: string): { "set-cookie": string };
+  header(value: string, request: Request): { "set-cookie": string };
   /** Returns a new value of 256 bits. */
   create(): string;
 }
@@ -22,7 +22,7 @@ export function browserCookie(publicUrl: () => string): BrowserCookie {
       const value = cookie().read(request);
       return value !== null && /^[\w-]{43}$/.test(value) ? value : null;
     },
-    header: (value) => ({ "set-cookie": cookie().set(value) }),
+    header: (value, request) => ({ "set-cookie": cookie().set(value, request) }),
     create: randomToken,
   };
 }

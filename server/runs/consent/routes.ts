@@ -43,7 +43,7 @@ export function consentRoutes({ consents, connections, http: { limiter, clientOf
   const open = (token: string, request: Request): Promise<Asked> => limitGuesses(request, () => consents.open(token));
 
   async function show(token: string, request: Request): Promise<Response> {
-    const headers = browsers.header(browsers.read(request) ?? browsers.create());
+    const headers = browsers.header(browsers.read(request) ?? browsers.create(), request);
     if (connections.isState(token)) {
       const shown = await limitGuesses(request, async () => (await connections.shown(token)) ?? throwNotFound());
       return connectionConsentPage(shown, headers);
@@ -62,7 +62,7 @@ export function consentRoutes({ consents, connections, http: { limiter, clientOf
     if (browser === null || from !== "same-origin") return personPage(noCookie, 400);
     const location = await (asked ? beginOf(asked, browser) : beginOfConnection(token, browser, request));
     const { "content-type": _, ...headers } = personPageHeaders;
-    return new Response(null, { status: 303, headers: { ...headers, ...browsers.header(browser), location } });
+    return new Response(null, { status: 303, headers: { ...headers, ...browsers.header(browser, request), location } });
   }
 
   async function beginOf(asked: Asked, browser: string): Promise<string> {
