@@ -164,6 +164,34 @@ test("a key that was revoked is replaced at the next start", async () => {
   expect((await type([executable, "run", "guide", "Hello"])).code).toBe(0);
 });
 
+test("a key whose secret is lost is revoked at the next start, and no other one", async () => {
+  const lost = server.line.development.api_key;
+  await end(server);
+  rmSync(join(dataDir, "developer.key"));
+  server = await start();
+  const { stdout } = await type([executable, "keys", "list", "--env", "test", "--json"]);
+  const active: Json[] = JSON.parse(stdout).data.filter(({ status }: Json) => status === "active");
+  expect(
+    active
+      .map(({ name }) => name)
+      .filter((name) => /^(runnel dev|other)$/.test(name))
+      .sort(),
+  ).toEqual(["other", "runnel dev"]);
+  const headers = { authorization: `Bearer ${lost}` };
+  expect((await fetch(`${server.line.api_url}/me`, { headers })).status).toBe(401);
+});
+
+test("a port or a folder that is taken is refused with the way out", async () => {
+  const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const refused = await type([executable, "dev", "--port", String(taken.port), "--data-dir", join(folder, "taken")]);
+  expect(refused).toMatchObject({ stdout: "", code: 1 });
+  expect(refused.stderr).toContain(`Port ${taken.port} of 127.0.0.1 is taken. --port gives another one`);
+  taken.stop(true);
+  const second = await type([executable, "dev", "--port", "0"]);
+  expect(second).toMatchObject({ stdout: "", code: 75 });
+  expect(second.stderr).toContain(`is in use by another runnel at ${server.line.address}`);
+});
+
 test("on data with agents of its own, the first one is named, and no other is made", async () => {
   const other = join(folder, "other");
   const first = await start("--data-dir", other);

@@ -85,7 +85,7 @@ async function newPassword(): Promise<string> {
 
 async function printSetupLink({ dataDir, json }: DataFlags): Promise<void> {
   const { setupLink } = await import("../../dashboard-api/setup.ts");
-  const { readServerFile } = await import("../serve/server-file.ts");
+  const { readServerFile } = await import("../../storage/db/server-file.ts");
   await withStores(dataDir, true, async (stores) => {
     const setup = stores.setup();
     if (!setup.required())

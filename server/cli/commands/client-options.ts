@@ -75,19 +75,13 @@ async function probed(flags: Omit<ClientFlags, "apiKey" | "json">) {
 }
 
 async function localServer(dataDir: string) {
-  const { readServerFile } = await import("../serve/server-file.ts");
+  const [{ readServerFile }, { isProcessAlive }] = await Promise.all([
+    import("../../storage/db/server-file.ts"),
+    import("../../lib/is-process-alive.ts"),
+  ]);
   const file = readServerFile(join(dataDir, "server.json"));
-  return file && isAlive(file.pid) ? file : null;
-}
-
-/** False after a server was killed: another program may have its port now. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // It belongs to another user.
-  }
+  // After a server was killed, another program may have its port.
+  return file && isProcessAlive(file.pid) ? file : null;
 }
 
 function checkAddress(text: string): string {

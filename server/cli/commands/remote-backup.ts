@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isProcessAlive } from "../../lib/is-process-alive.ts";
 import { setBackgroundPriority } from "../../lib/thread-priority.ts";
 import { backUp } from "../../storage/db/backup.ts";
 import { openDataDir } from "../../storage/db/data-dir.ts";
@@ -59,16 +60,9 @@ async function withCopy({ dataDir, cluster, cell }: RemoteBackupFlags, work: (fi
 function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [, pid] = /^backup-(\d+)\.db$/.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return pid !== process.pid; // Equal: an earlier process had this number.
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    // An earlier process may have had the number of this one.
+    const isHeld = Number(pid) !== process.pid && isProcessAlive(Number(pid));
+    if (pid !== undefined && !isHeld) rmSync(join(folder, name), { force: true });
   }
 }
 

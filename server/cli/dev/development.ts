@@ -73,7 +73,7 @@ export function createDevelopment({ opens, dataDir }: { opens: boolean; dataDir:
 
 /**
  * Returns the key of this data directory. Its secret is kept in a file for the owner alone, so that it stays the same
- * over restarts; a key that is not valid any more is replaced. Throws if the server does not respond.
+ * over restarts; a key that is not valid any more is replaced, and earlier ones are revoked. Throws if the server does not respond.
  */
 async function developerKey(
   { keys, projects }: App,
@@ -86,10 +86,20 @@ async function developerKey(
   if (!project)
     throw new CliError('There is no open project in this data directory. "runnel projects list" shows them.');
   const author = { project_id: project.id, environment: "test" as const, actor: cliActor() };
-  const { secret } = await keys.create(author, { name: keyName, scopes: ["admin"] });
+  const { id: ownId, secret } = await keys.create(author, { name: keyName, scopes: ["admin"] });
   writeFileSync(`${path}.partial`, `${secret}\n`, { mode: 0o600 });
   renameSync(`${path}.partial`, path);
+  // The secrets of earlier ones are lost, or somebody else's.
+  for await (const { id, name, created_by, status } of clientWith(secret).all<ListedKey>("/api_keys"))
+    if (name === keyName && created_by === "cli" && status === "active" && id !== ownId) await keys.revoke(author, id);
   return secret;
+}
+
+interface ListedKey {
+  id: string;
+  name: string | null;
+  created_by: string;
+  status: string;
 }
 
 /** Name of the key, by which it is found in lists. */

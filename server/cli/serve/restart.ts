@@ -1,9 +1,10 @@
 import { join, resolve } from "node:path";
+import { isProcessAlive } from "../../lib/is-process-alive.ts";
 import { processTable } from "../../lib/process-table.ts";
+import { readServerFile } from "../../storage/db/server-file.ts";
 import { CliError, usageError } from "../commands/exit-code.ts";
 import type { DataFlags } from "../commands/option.ts";
 import { print } from "../commands/print.ts";
-import { readServerFile } from "./server-file.ts";
 
 const look_ms = 20;
 
@@ -24,19 +25,11 @@ export async function restart({ dataDir, json }: DataFlags): Promise<void> {
       return;
     }
     if (now?.refused !== old.refused) throw new CliError(`The new process did not start: ${now?.refused}`);
-    if (!isAlive(old.pid)) throw new CliError("The server has ended. Its log says why.");
+    if (!isProcessAlive(old.pid)) throw new CliError("The server has ended. Its log says why.");
   }
 }
 
 /** True if a process has a file open: the number in the server's file may belong to another process by now. */
 function holds(pid: number, file: string): boolean {
   return processTable.openFiles(pid)?.some((number) => processTable.fileOf(pid, number) === file) ?? false;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

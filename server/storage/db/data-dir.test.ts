@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, stat
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DataDirInUse, DataDirRefused, openDataDir } from "./data-dir.ts";
+import { writeServerFile } from "./server-file.ts";
 
 let folder: string;
 let path: string;
@@ -63,7 +64,16 @@ test("a second process is refused the lock but may read, and kill -9 of the firs
   const child = await holder();
   try {
     expect(() => openDataDir(path, { lock: true })).toThrow(DataDirInUse);
-    expect(() => openDataDir(path, { lock: true })).toThrow(path);
+    expect(() => openDataDir(path, { lock: true })).toThrow(`${path} is in use by another runnel. Stop`);
+    writeServerFile(join(path, "server.json"), {
+      address: "https://a:1",
+      cacert: null,
+      pid: child.pid,
+      hands_over: false,
+    });
+    expect(() => openDataDir(path, { lock: true })).toThrow(
+      `in use by another runnel at https://a:1 (process ${child.pid}). Stop`,
+    );
     expect(openDataDir(path, { lock: false }).path).toBe(path);
   } finally {
     child.kill("SIGKILL");

@@ -2,15 +2,21 @@ import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { vecLibrary } from "../../lib/assets.ts";
+import { isProcessAlive } from "../../lib/is-process-alive.ts";
 import { loadMasterKey } from "../../lib/master-key.ts";
 import { platform } from "../../lib/platform.ts";
 import { chownLikeParent } from "./chown-like-parent.ts";
 import { forgetUndecided, isRestoring, recoverRestore } from "./restore-recovery.ts";
+import { readServerFile } from "./server-file.ts";
+
+const serverFileName = "server.json";
 
 /** Thrown if another process serves this folder: a journal has one writer. */
 export class DataDirInUse extends Error {
   constructor(readonly path: string) {
-    super(`The data directory ${path} is in use by another runnel. Stop that one, or give another --data-dir.`);
+    const server = readServerFile(join(path, serverFileName));
+    const place = server && isProcessAlive(server.pid) ? ` at ${server.address} (process ${server.pid})` : "";
+    super(`The data directory ${path} is in use by another runnel${place}. Stop that one, or give another --data-dir.`);
     this.name = "DataDirInUse";
   }
 }
@@ -64,7 +70,7 @@ export function openDataDir(folder: string, { lock, create = true }: OpenDataDir
     path,
     database,
     tls: join(path, "tls"),
-    serverFile: join(path, "server.json"),
+    serverFile: join(path, serverFileName),
     developerKey: join(path, "developer.key"),
     vecLibrary: () => vecLibrary(join(path, "lib")),
     masterKey: (environment) => loadMasterKey(path, environment),
@@ -105,7 +111,9 @@ function checkParent(path: string): void {
 
 function checkFolder(path: string): void {
   if (!existsSync(path))
-    throw new DataDirRefused(`There is no data directory ${path}. "runnel serve" makes one; --data-dir names another.`);
+    throw new DataDirRefused(
+      `There is no data directory ${path}. "runnel dev" and "runnel serve" make one; --data-dir names another.`,
+    );
   const status = statSync(path);
   if (!status.isDirectory()) throw new DataDirRefused(`${path} is not a directory.`);
   requireAccess(
