@@ -56,7 +56,7 @@ test("JSON is typed with completion from its schema, and code with Tab, undo and
     const mark = page.locator(".cm-lintRange");
     await expect(mark).toHaveText('"required"');
     await mark.hover();
-    await expect(page.getByText("Expected array.")).toBeVisible();
+    await expect(page.getByText("Must be of type array.")).toBeVisible();
     await schema.fill('{"type": "object", }');
     await page.keyboard.press("Tab");
     await expect(schema).toHaveAttribute("aria-invalid", "true");

@@ -64,7 +64,7 @@ test("an agent gets a second model, which answers while the first is away, and t
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Save as version 3" }).click();
     const refused = page.getByRole("combobox", { name: "Fallback model 2" });
-    await expect(refused).toHaveAccessibleDescription(/^Expected <provider>/);
+    await expect(refused).toHaveAccessibleDescription(/^Must be <provider>/);
     await expect(refused).toBeFocused();
     await expect(page.getByRole("combobox", { name: "Fallback model 1" })).not.toHaveAttribute("aria-invalid", "true");
     await page.getByRole("button", { name: "Remove fallback model 2" }).click();

@@ -521,7 +521,7 @@ test("what is wrong with a folder is said before anything is sent", async () => 
       "a.yaml": "object: agent\nname: A\ninstructions: Help.\nmodel: test/echo\n",
       "b.yaml": "object: trigger\nname: B\nagent: A\nverification: github\ndedupe: __proto__.x\n",
     }),
-  ).toContain("b.yaml: dedupe: Expected a place");
+  ).toContain("b.yaml: dedupe: Must be a place");
   expect(await list(server, "/v1/tools")).toEqual([]);
 });
 

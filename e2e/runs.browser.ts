@@ -94,7 +94,7 @@ test("an operator finds the cause of a failed run, and acts on many runs as on o
     await filters(page).getByLabel("Cost, USD: max").fill("much");
     await page.keyboard.press("Enter");
     await expect(filters(page).getByLabel("Thread")).toHaveAccessibleDescription(/begins with thr_/);
-    await expect(filters(page).getByLabel("Cost, USD: max")).toHaveAccessibleDescription("Expected a number.");
+    await expect(filters(page).getByLabel("Cost, USD: max")).toHaveAccessibleDescription("Must be a number.");
     await expectAccessible(page, "filters");
     await expectToFit(page, "filters");
     await page.keyboard.press("Escape");

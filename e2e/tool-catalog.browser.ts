@@ -50,7 +50,7 @@ test("a ready tool is added by two clicks and works, and one with settings says 
     await dialog.getByLabel("Password (optional)").fill("mail-secret");
     await dialog.getByLabel("Sender", { exact: true }).fill("Support <support@example.com>");
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
-    await expect(dialog.getByLabel("Mail server", { exact: true })).toHaveAccessibleDescription(/Expected smtp:/);
+    await expect(dialog.getByLabel("Mail server", { exact: true })).toHaveAccessibleDescription(/Must be smtp:/);
     await expectAccessible(page, "settings of a ready tool");
     await dialog.getByLabel("Mail server", { exact: true }).fill("smtp://runnel@mail.example.com:587");
     await dialog.getByRole("button", { name: "Add", exact: true }).click();

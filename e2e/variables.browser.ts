@@ -50,7 +50,7 @@ test("a trigger takes templates for the variables of its agent, and shows which 
     await group.getByLabel("days").fill("{{body.days}} days");
     await group.getByLabel("customer").fill("{{body.customer.name}}");
     await dialog.getByRole("button", { name: "Create trigger" }).click();
-    await expect(dialog).toContainText("variables.days: Expected an integer.");
+    await expect(dialog).toContainText("variables.days: Must be an integer.");
     await expectAccessible(page, "refused");
     await expectToFit(page, "refused");
     await group.getByLabel("days").fill("{{body.days}}");
@@ -80,7 +80,7 @@ test("a trigger takes templates for the variables of its agent, and shows which 
     await page.goto(`${server.url}/dashboard/triggers/${trigger.id}`);
     const rule = page.getByRole("region", { name: "Rule" });
     await expect(rule).toContainText("customer is {{body.customer.name}}");
-    await expect(page.getByText("variables.days: Expected an integer.")).toBeVisible();
+    await expect(page.getByText("variables.days: Must be an integer.")).toBeVisible();
     await expect
       .poll(() => promptOf(run_id).catch(() => ""))
       .toBe("Refunds are possible within 30 days. The customer is Ann.");

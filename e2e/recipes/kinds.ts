@@ -68,7 +68,7 @@ export const kind: GuardrailKind = {
 };
 
 function checkLines(value: unknown, path: string, complain: Complain): void {
-  if (!Number.isInteger(value) || Number(value) < 1) complain(path, "Expected a whole number from 1 on.");
+  if (!Number.isInteger(value) || Number(value) < 1) complain(path, "Must be a whole number from 1 on.");
 }
 `,
     "dashboard/src/features/agents/guardrail-fields.ts": [

@@ -200,13 +200,13 @@ const notedFailures = { most: 30, window_ms: 60_000 };
 
 function checkPassword(password: string): void {
   if (password.length < minPassword || password.length > maxPassword)
-    throw invalid("password", `Expected ${minPassword} to ${maxPassword} characters.`);
+    throw invalid("password", `Must have ${minPassword} to ${maxPassword} characters.`);
 }
 
 /** Returns the address, trimmed. Throws if it is not an email address. */
 export function checkEmail(text: string): string {
   const email = text.trim();
   if (email.length > 254 || !/^[^\s@<>"]+@[^\s@<>"]+$/.test(email))
-    throw invalid("email", "Expected an email address such as ada@example.com.");
+    throw invalid("email", "Must be an email address such as ada@example.com.");
   return email;
 }

@@ -26,12 +26,12 @@ export function unknownParameter(name: string, known: readonly string[]): string
 
 export const missingParameter = "This parameter is required.";
 export const repeatedParameter = "This parameter is given twice.";
-export const onlySpaces = "Expected more than spaces.";
+export const onlySpaces = "Must have more than spaces.";
 export const controlCharacters = "Control characters are not allowed.";
-export const timeExpected = "Expected a time such as 2026-11-21T01:20:00.123Z.";
-export const dayExpected = "Expected a day such as 2026-11-21, or a time.";
-export const booleanExpected = "Expected true or false.";
-export const orderExpected = "Expected asc or desc.";
+export const timeExpected = "Must be a time such as 2026-11-21T01:20:00.123Z.";
+export const dayExpected = "Must be a day such as 2026-11-21, or a time.";
+export const booleanExpected = "Must be true or false.";
+export const orderExpected = "Must be asc or desc.";
 export const unaskedCall = "No run has asked for this call.";
 export const callExpected = "A result names its call.";
 export const runScopeExpected = 'This needs the scope "run".';

@@ -250,9 +250,9 @@ export const messageFault = (given: InputMessage, most: InputMost): InputFault |
 function sizeFault(messages: readonly InputMessage[], most: InputMost): InputFault | null {
   // The schema counts characters, which can have four bytes.
   const bytes = messages.reduce((sum, message) => sum + byteLength(messageText(message)), 0);
-  if (bytes > most.bytes) return { path: "", message: `Expected at most ${most.bytes} bytes.` };
+  if (bytes > most.bytes) return { path: "", message: `Must have at most ${most.bytes} bytes.` };
   const media = messages.reduce((sum, { content }) => sum + shownIn(content).length, 0);
-  return media > most.media ? { path: "", message: `Expected at most ${most.media} images and files.` } : null;
+  return media > most.media ? { path: "", message: `Must have at most ${most.media} images and files.` } : null;
 }
 
 function lastFault(given: readonly InputMessage[]): InputFault | null {
@@ -309,7 +309,7 @@ function ownFault({ role, content, tool_calls, tool_call_id, is_error }: InputMe
 }
 
 const onlyTool = "Only the result of a tool has this.";
-const oneContent = "Expected exactly one of file_id, data and url.";
+const oneContent = "Must have exactly one of file_id, data and url.";
 
 const contentsIn = ({ file_id, data, url }: MediaPart): number =>
   [file_id, data, url].filter((content) => content !== undefined).length;

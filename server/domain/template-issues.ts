@@ -69,7 +69,7 @@ export function unplacedSnippets({ instructions, snippets }: Pick<Templates, "in
 export function tagIssues(text: string, variables: readonly Variable[], param = "instructions"): Issue[] {
   const tags = tagsIn(text);
   const issues: Issue[] = [];
-  if (tags.length > tagsMax) issues.push({ param, message: `Expected at most ${tagsMax} places like {{name}}.` });
+  if (tags.length > tagsMax) issues.push({ param, message: `Must have at most ${tagsMax} places like {{name}}.` });
   const names = new Set(variables.map(({ name }) => name));
   const unknown = tags.find(({ kind, name }) => kind === "variable" && !names.has(name));
   if (variables.length > 0 && unknown)
@@ -86,6 +86,6 @@ function lengthIssues(instructions: string, snippets: readonly PinnedSnippet[]):
     (sum, { name, kind }) => sum + (kind === "snippet" ? (bytes.get(name) ?? 0) : 0),
     0,
   );
-  const message = `Expected at most ${limits.instructions_bytes} bytes together with the snippets.`;
+  const message = `Must have at most ${limits.instructions_bytes} bytes together with the snippets.`;
   return byteLength(instructions) + placed > limits.instructions_bytes ? [{ param: "instructions", message }] : [];
 }

@@ -80,16 +80,16 @@ const templatesOf = (tools: readonly ToolSnapshot[]): string[] =>
 /** Returns why a value is not one of this variable; null if it is. */
 export function valueIssue({ type, enum: choices }: Pick<Variable, "type" | "enum">, value: unknown): string | null {
   if (isExactNumber(value)) return tooManyDigits;
-  if (!isOfType(type, value)) return `Expected ${typeWords[type]}.`;
+  if (!isOfType(type, value)) return `Must be ${typeWords[type]}.`;
   if (typeof value === "string" && choices && !choices.includes(value))
-    return `Expected one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}.`;
+    return `Must be one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}.`;
   return lengthIssue(value);
 }
 
 /** Returns why a value is none of any variable; null if it may be one. */
 export function anyValueIssue(value: unknown): string | null {
   if (isExactNumber(value)) return tooManyDigits;
-  return isValue(value) ? lengthIssue(value) : "Expected a string, a number or a boolean.";
+  return isValue(value) ? lengthIssue(value) : "Must be a string, a number or a boolean.";
 }
 
 const tooManyDigits = "The number has more digits than fit: give it as a string.";
@@ -107,7 +107,7 @@ const isOfType = (type: VariableType, value: unknown): value is VariableValue =>
   type === "integer" ? Number.isInteger(value) : typeof value === type;
 
 const lengthIssue = (value: VariableValue): string | null =>
-  byteLength(textOfValue(value)) > limits.variable_bytes ? `Expected at most ${limits.variable_bytes} bytes.` : null;
+  byteLength(textOfValue(value)) > limits.variable_bytes ? `Must have at most ${limits.variable_bytes} bytes.` : null;
 
 /** Returns the required variables that have neither a value nor a default. */
 export const missingVariables = (variables: readonly Variable[], values: VariableValues): Variable[] =>

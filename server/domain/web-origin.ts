@@ -3,15 +3,15 @@ export function originFault(text: string): string | null {
   const url = URL.parse(text);
   if (`${text}${url?.hostname}`.includes("*"))
     // Also refuses an encoded asterisk.
-    return "Expected one origin by its whole name: a * stands for no other ones.";
+    return "Must be one origin by its whole name: a * stands for no other ones.";
   if (!url || (url.origin !== text && !isBare(url)))
-    return "Expected an origin such as https://example.com: no path, no slash at its end.";
+    return "Must be an origin such as https://example.com: no path, no slash at its end.";
   if (url.origin !== text) return `Browsers write this origin ${url.origin}.`;
   if (!isHostName(url.hostname))
-    return "Expected an origin such as https://example.com, with a name that a page can have.";
+    return "Must be an origin such as https://example.com, with a name that a page can have.";
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url.protocol === "https:" || (url.protocol === "http:" && isHere)) return null;
-  return "Expected https. Plain http is for localhost.";
+  return "Must be https. Plain http is for localhost.";
 }
 
 /** True if the URL has only an origin, perhaps not in the form that browsers use. */

@@ -93,7 +93,7 @@ test.each(places)("%s is refused if no path could contain it, and accepted other
   for (const id of [".", ".."]) {
     const { status, body } = await ask(id);
     expect({ id, status }).toEqual({ id, status: 400 });
-    expect(JSON.stringify(body)).toContain('Expected another id than \\".\\" or \\"..\\".');
+    expect(JSON.stringify(body)).toContain('Must be another id than \\".\\" or \\"..\\".');
   }
   for (const id of ["a", "...", "..a", ".a", "a..", "..\n", "\n"]) {
     const { status } = await ask(id);

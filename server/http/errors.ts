@@ -157,10 +157,10 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const propertiesOf = ({ properties }: Record<string, unknown>): string[] =>
   isRecord(properties) ? Object.keys(properties) : [];
 
-const halfCharacter = "Expected an id without half a character (a lone surrogate).";
+const halfCharacter = "Must be an id without half a character (a lone surrogate).";
 
 /** Message for an id chosen by the client that is refused. */
-export const otherIdExpected = 'Expected another id than "." or "..".';
+export const otherIdExpected = 'Must be another id than "." or "..".';
 
 interface Member {
   type?: unknown;

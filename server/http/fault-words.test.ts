@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { time } from "../lib/schema.ts";
@@ -36,4 +37,16 @@ test.each([
   ["Must be a time such as `2026-11-21T01:20:00.123Z`.", time, "yesterday"],
 ])("a value that breaks the rule of its schema is told: %s", (message, schema, value) => {
   expect(messageOf(schema, value)).toBe(`field: ${message}`);
+});
+
+test("the server's own rules are worded like those of schemas", () => {
+  const isMessage = /["'`]Expected [a-z<$"[]/;
+  const folders = /^(domain|resources|runs|http|services|dashboard-api|runtime\/guardrails)\//;
+  const server = new URL("..", import.meta.url).pathname;
+  const all = [...new Bun.Glob("**/*.ts").scanSync(server)];
+  const sources = all.filter((path) => folders.test(path) && !/\.test\.ts$|__fixtures__/.test(path));
+  expect(sources.length).toBeGreaterThan(300);
+  const odd = sources.filter((path) => isMessage.test(readFileSync(`${server}${path}`, "utf8")));
+  // The schema library's own words, which are replaced there.
+  expect(odd).toEqual(["http/errors.ts"]);
 });

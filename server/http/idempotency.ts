@@ -191,7 +191,7 @@ const header = "idempotency-key";
 function readKey(headers: Headers): string | null {
   const key = headers.get(header);
   if (key === null || /^[\x20-\x7e]{1,255}$/.test(key)) return key;
-  throw invalid("Idempotency-Key", "Expected 1 to 255 printable ASCII characters.");
+  throw invalid("Idempotency-Key", "Must have 1 to 255 printable ASCII characters.");
 }
 
 /** Hash of method, path, query and raw body. */

@@ -39,7 +39,7 @@ export function clientFaults({ grant, per_user, definition, client_secret }: Che
       faults.push(fault(`authorization_params.${name}`, "This parameter is set by the server."));
   if (issuer !== null && /[?#]/.test(issuer)) faults.push(fault("issuer", "An issuer has no query and no fragment."));
   if (resource !== null && (!URL.canParse(resource) || resource.includes("#")))
-    faults.push(fault("resource", "Expected an absolute URL without a fragment."));
+    faults.push(fault("resource", "Must be an absolute URL without a fragment."));
   return faults;
 }
 

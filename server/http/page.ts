@@ -108,7 +108,7 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
     case "limit":
       // Number("") is 0 and Number("1e1") is 10: only digits are an integer.
       if (!/^\d{1,3}$/.test(value) || Number(value) < 1 || Number(value) > 100)
-        return "Expected an integer from 1 to 100.";
+        return "Must be an integer from 1 to 100.";
       page.limit = Number(value);
       return null;
     case "order":
@@ -117,7 +117,7 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
       return null;
     case "starting_after":
     case "ending_before":
-      if (value === "") return "Expected an id.";
+      if (value === "") return "Must be an id.";
       page[name] = value;
       return null;
   }
@@ -151,7 +151,7 @@ function readMetadata(page: Page, key: string, value: string): string | null {
 
 function readBound(page: Page, name: string, value: string): string | null {
   const operator = Object.hasOwn(operators, name) ? operators[name as keyof typeof operators] : undefined;
-  if (!operator) return "Expected one of gt, gte, lt, lte.";
+  if (!operator) return "Must be one of gt, gte, lt, lte.";
   const ms = readTimestamp(value);
   if (ms === null) return timeExpected;
   page.created_at.push({ operator, ms });

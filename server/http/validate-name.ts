@@ -8,7 +8,7 @@ import { fault } from "./errors.ts";
 export function nameIssues(name: string | undefined): Fault[] {
   if (name === undefined) return [];
   if (name.trim() === "") return [fault("name", onlySpaces)];
-  if (name.length > 128) return [fault("name", "Expected at most 128 characters.")];
+  if (name.length > 128) return [fault("name", "Must have at most 128 characters.")];
   // Control characters could hide or fake lines on a terminal.
   return /\p{Cc}/u.test(name) ? [fault("name", controlCharacters)] : [];
 }

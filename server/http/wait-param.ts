@@ -12,6 +12,6 @@ export const Wait = about(
 export function readWaitParam(url: string): number {
   const wait = cachedQuery(url).get("wait");
   if (wait === null) return 0;
-  if (!/^\d{1,2}$/.test(wait) || Number(wait) > 60) throw invalid("wait", "Expected seconds from 0 to 60.");
+  if (!/^\d{1,2}$/.test(wait) || Number(wait) > 60) throw invalid("wait", "Must be a number of seconds from 0 to 60.");
   return Number(wait);
 }

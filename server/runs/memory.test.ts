@@ -259,7 +259,7 @@ test("a text that cannot be indexed is not reported as remembered", async () => 
   expect((await write({ text: "An odd text." })).error).toMatchObject({ code: "dimensions_mismatch" });
   expect((await write({ text: " \n " })).error).toMatchObject({
     code: "validation_failed",
-    message: "text: Expected more than spaces.",
+    message: "text: Must have more than spaces.",
   });
   expect((await write({ text: "x", metadata: { "": 1 } })).error.code).toBe("invalid_arguments");
   expect((await write({ text: "x", metadata: { topic: "tea" } })).status).toBe("completed");

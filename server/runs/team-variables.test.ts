@@ -127,7 +127,7 @@ test("a client token's value that does not fit an agent of a handoff is 400 with
   expect([status, body.error.param, body.error.message]).toEqual([
     400,
     "variables.level",
-    'variables.level: In the client token: Expected an integer. (the agent "refunds", which a handoff leads to)',
+    'variables.level: In the client token: Must be an integer. (the agent "refunds", which a handoff leads to)',
   ]);
 
   await change([], "Help.");

@@ -81,16 +81,16 @@ test.each([
     { customer: "A", toString: "x" },
     "variables.toString: The agent has no variable of this name.",
   ],
-  ["another type", { customer: 5 }, "variables.customer: Expected a string."],
-  ["null", { customer: null }, "variables.customer: Expected a string."],
-  ["an object", { customer: { a: 1 } }, "variables.customer: Expected a string."],
-  ["a text for a number", { customer: "A", limit: "5" }, "variables.limit: Expected a number."],
-  ["a fraction for an integer", { customer: "A", count: 1.5 }, "variables.count: Expected an integer."],
-  ["no value of the list", { customer: "A", tone: "rude" }, 'variables.tone: Expected one of "kind", "short".'],
+  ["another type", { customer: 5 }, "variables.customer: Must be a string."],
+  ["null", { customer: null }, "variables.customer: Must be a string."],
+  ["an object", { customer: { a: 1 } }, "variables.customer: Must be a string."],
+  ["a text for a number", { customer: "A", limit: "5" }, "variables.limit: Must be a number."],
+  ["a fraction for an integer", { customer: "A", count: 1.5 }, "variables.count: Must be an integer."],
+  ["no value of the list", { customer: "A", tone: "rude" }, 'variables.tone: Must be one of "kind", "short".'],
   [
     "a long value",
     { customer: "ä".repeat(limits.variable_bytes / 2 + 1) },
-    "variables.customer: Expected at most 16384 bytes.",
+    "variables.customer: Must have at most 16384 bytes.",
   ],
 ])("a run with %s is 400 with the name", async (_, variables, message) => {
   const declared = [
@@ -167,7 +167,7 @@ test("values and snippets that make the prompt too long are refused", async () =
         instructions: "{{customer}}".repeat(201),
       }),
     ),
-  ).toEqual([400, "validation_failed", "instructions: Expected at most 200 places like {{name}}."]);
+  ).toEqual([400, "validation_failed", "instructions: Must have at most 200 places like {{name}}."]);
 });
 
 test("snippets that make the prompt too long are refused, also in instructions of an override", async () => {
@@ -181,7 +181,7 @@ test("snippets that make the prompt too long are refused, also in instructions o
   );
   const tooLong = { name: "a", instructions: "{{> long}}".repeat(5), snippets: ["long"], ...scripted() };
   expect(refusal(await client.post("/v1/agents", tooLong))[2]).toBe(
-    "instructions: Expected at most 262144 bytes together with the snippets.",
+    "instructions: Must have at most 262144 bytes together with the snippets.",
   );
 });
 
@@ -203,12 +203,12 @@ test.each([
     { variables: [customer, { name: "constructor", type: "string" }] },
     "variables[1].name: A request cannot have this name: choose another one.",
   ],
-  [{ variables: [{ ...customer, default: 5 }] }, "variables[0].default: Expected a string."],
+  [{ variables: [{ ...customer, default: 5 }] }, "variables[0].default: Must be a string."],
   [
     { variables: [{ ...customer, type: "number", enum: ["a"] }] },
     "variables[0].enum: Only a variable of the type string has this.",
   ],
-  [{ variables: [{ ...customer, enum: ["a"], default: "b" }] }, 'variables[0].default: Expected one of "a".'],
+  [{ variables: [{ ...customer, enum: ["a"], default: "b" }] }, 'variables[0].default: Must be one of "a".'],
 ])("the agent %j is 400 when it is saved", async (more, message) => {
   const good = { name: "a", instructions: "{{customer}}", variables: [customer], ...scripted() };
   expect(refusal(await client.post("/v1/agents", { ...good, ...more }))).toEqual([400, "validation_failed", message]);
@@ -254,7 +254,7 @@ test("a thread has values for its runs, which a run replaces, and agents without
   await client.patch(`/v1/threads/${thread.id}`, { variables: null });
   expect((await create(agent_id, { thread_id: thread.id })).status).toBe(400);
   for (const [bad, message] of [
-    [{ customer: {} }, "variables.customer: Expected a string, a number or a boolean."],
+    [{ customer: {} }, "variables.customer: Must be a string, a number or a boolean."],
     [{ "a b": 1 }, "variables.a b: A variable cannot have this name."],
   ] as const)
     expect(refusal(await client.post("/v1/threads", { variables: bad }))[2]).toBe(message);

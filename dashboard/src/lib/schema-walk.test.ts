@@ -54,11 +54,11 @@ describe("validation against a schema", () => {
       { path: ["more"], message: "“more” is unknown here." },
     ]);
     expect(valueFaults(order, { id: 1, state: "gone", items: [{}, { count: 1.5 }] })).toEqual([
-      { path: ["id"], message: "Expected string." },
-      { path: ["state"], message: 'Expected one of "open", "paid".' },
-      { path: ["items", 1, "count"], message: "Expected integer." },
+      { path: ["id"], message: "Must be of type string." },
+      { path: ["state"], message: 'Must be one of "open", "paid".' },
+      { path: ["items", 1, "count"], message: "Must be of type integer." },
     ]);
-    expect(valueFaults(order, [])).toEqual([{ path: [], message: "Expected object." }]);
+    expect(valueFaults(order, [])).toEqual([{ path: [], message: "Must be of type object." }]);
   });
 
   test("skips parts where the schema allows alternatives", () => {
@@ -68,8 +68,8 @@ describe("validation against a schema", () => {
   test("applies to schemas themselves at any depth", () => {
     expect(valueFaults(schemaOfSchemas, order)).toEqual([]);
     expect(valueFaults(schemaOfSchemas, { properties: { a: { items: { minLength: "2" } } }, required: "a" })).toEqual([
-      { path: ["properties", "a", "items", "minLength"], message: "Expected integer." },
-      { path: ["required"], message: "Expected array." },
+      { path: ["properties", "a", "items", "minLength"], message: "Must be of type integer." },
+      { path: ["required"], message: "Must be of type array." },
     ]);
   });
 });
@@ -78,6 +78,6 @@ test("an exact number is a number, and an integer without a fraction", () => {
   const [integer, fraction] = ["2512292042121000001", "0.1234567890123456789"].map(parseExact);
   const faultsOf = (type: string, value: unknown) => valueFaults({ type }, value).map(({ message }) => message);
   expect([faultsOf("integer", integer), faultsOf("number", fraction)]).toEqual([[], []]);
-  expect(faultsOf("integer", fraction)).toEqual(["Expected integer."]);
-  expect(faultsOf("object", integer)).toEqual(["Expected object."]);
+  expect(faultsOf("integer", fraction)).toEqual(["Must be of type integer."]);
+  expect(faultsOf("object", integer)).toEqual(["Must be of type object."]);
 });

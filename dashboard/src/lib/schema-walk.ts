@@ -133,10 +133,10 @@ export function valueFaults(root: AnySchema, value: unknown, path: JsonPath = []
 function ownFaults(root: AnySchema, schema: AnySchema, value: unknown, path: JsonPath): ValueFault[] {
   const types = typesOf(schema);
   if (types.length > 0 && !types.some((type) => isOf(type, value)))
-    return [{ path, message: `Expected ${types.join(" or ")}.` }];
+    return [{ path, message: `Must be of type ${types.join(" or ")}.` }];
   const { enum: values, additionalProperties } = schema;
   if (Array.isArray(values) && !values.some((each) => JSON.stringify(each) === JSON.stringify(value)))
-    return [{ path, message: `Expected one of ${values.map((each) => JSON.stringify(each)).join(", ")}.` }];
+    return [{ path, message: `Must be one of ${values.map((each) => JSON.stringify(each)).join(", ")}.` }];
   if (!isJsonObject(value)) return [];
   const missing = asArray(schema.required).filter((name) => typeof name === "string" && !Object.hasOwn(value, name));
   const known = propertiesAt(root, path).map(({ name }) => name);

@@ -105,7 +105,7 @@ function contextOf({ context = [], state }: RunAgentInput): string {
   const stateText = isState ? JSON.stringify(state) : "";
   // The API would refuse it too, but under a parameter that the client does not know.
   if (stateText.length > limits.instructions_bytes)
-    throw invalid("state", `Expected at most ${limits.instructions_bytes} characters of JSON.`);
+    throw invalid("state", `Must have at most ${limits.instructions_bytes} characters of JSON.`);
   return [
     ...context.map(({ description, value }) => `${description}: ${value}`),
     ...(isState ? [`The state of the application: ${stateText}`] : []),
@@ -120,9 +120,9 @@ function inputOf({ content }: Message, at: string): CreateRun["input"] {
   const parts = content.map(({ type, text, source }, index): Content[number] => {
     const path = `${at}.content[${index}]`;
     if (type === "text") return { type, text: text ?? "" };
-    if (type !== "image") faults.push(fault(`${path}.type`, "Expected text or image."));
+    if (type !== "image") faults.push(fault(`${path}.type`, "Must be text or image."));
     else if (source?.type !== "data")
-      faults.push(fault(`${path}.source.type`, "Expected data: send the image itself, in base64."));
+      faults.push(fault(`${path}.source.type`, "Must be data: send the image itself, in base64."));
     return { type: "image", data: `data:${source?.mimeType ?? ""};base64,${source?.value ?? ""}` };
   });
   throwIfInvalid(faults);
@@ -159,11 +159,11 @@ function decisionOf(
 ): CallAnswers["answers"][number] {
   const place = `resume[${index}]`;
   const [run_id, tool_call_id, question] = interruptId.split("/");
-  if (!run_id || !tool_call_id) throw invalid(`${place}.interruptId`, "Expected the id of an interrupt.");
+  if (!run_id || !tool_call_id) throw invalid(`${place}.interruptId`, "Must be the id of an interrupt.");
   if (question) {
     const isClosed = status === "cancelled";
     if (!isClosed && payload !== undefined && !isObject(payload))
-      throw invalid(`${place}.payload`, "Expected an object, as responseSchema asks.");
+      throw invalid(`${place}.payload`, "Must be an object, as responseSchema asks.");
     const content = isObject(payload) && Object.keys(payload).length > 0 && { content: payload };
     const elicitation = isClosed ? { action: "cancel" as const } : { action: "accept" as const, ...content };
     return { tool_call_id, run_id, place: `${place}.interruptId`, elicitation: { id: question, ...elicitation } };
@@ -172,7 +172,7 @@ function decisionOf(
     typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>) : { approved: payload };
   const { approved, reason } = status === "cancelled" ? { approved: false, reason: undefined } : decisionBody;
   if (typeof approved !== "boolean")
-    throw invalid(`${place}.payload`, "Expected an object with approved, which is true or false.");
+    throw invalid(`${place}.payload`, "Must be an object with approved, which is true or false.");
   return {
     tool_call_id,
     run_id,

@@ -96,7 +96,7 @@ function inputOf(parts: readonly Part[], at: string): CreateRun["input"] {
   const content = parts.flatMap(({ type, text, mediaType, url }, index): Content => {
     if (type === "text") return [{ type, text: text ?? "" }];
     if (type !== "file") return []; // Applications add parts of their own.
-    if (!mediaType?.startsWith("image")) faults.push(fault(`${at}.parts[${index}].mediaType`, "Expected an image."));
+    if (!mediaType?.startsWith("image")) faults.push(fault(`${at}.parts[${index}].mediaType`, "Must be an image."));
     else if (!url?.startsWith("data:"))
       faults.push(fault(`${at}.parts[${index}].url`, "Send the image itself: expected data:<type>;base64,<content>."));
     return [{ type: "image", data: url ?? "" }];

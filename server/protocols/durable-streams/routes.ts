@@ -95,7 +95,7 @@ interface Asked {
 function readQuery({ url }: Request): Asked {
   const searchParams = new URL(url).searchParams;
   const [offset, live, cursor] = [searchParams.get("offset"), searchParams.get("live"), searchParams.get("cursor")];
-  if (live !== null && live !== "long-poll" && live !== "sse") throw invalid("live", "Expected long-poll or sse.");
+  if (live !== null && live !== "long-poll" && live !== "sse") throw invalid("live", "Must be long-poll or sse.");
   if (live !== null && offset === null) throw invalid("offset", missingParameter, "required");
   return { offset, live, cursor };
 }

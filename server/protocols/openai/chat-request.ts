@@ -95,7 +95,7 @@ function readMessage(message: ChatMessage, path: string, faults: Fault[]): Input
       if (!tool_call_id) faults.push(fault(`${path}.tool_call_id`, callExpected, "required"));
       return { role, content: toolContent(message, path, faults), tool_call_id: tool_call_id ?? "" };
     default:
-      faults.push(fault(`${path}.role`, "Expected one of system, developer, user, assistant, tool."));
+      faults.push(fault(`${path}.role`, "Must be one of system, developer, user, assistant, tool."));
       return null;
   }
 }
@@ -134,7 +134,7 @@ function partOf({ type, text, image_url, file, input_audio }: ChatPart, at: stri
     case "input_audio":
       return audioOf(input_audio, `${at}.input_audio`, faults);
     default:
-      faults.push(fault(`${at}.type`, "Expected text, image_url, file or input_audio."));
+      faults.push(fault(`${at}.type`, "Must be text, image_url, file or input_audio."));
       return { type: "text", text: "" };
   }
 }
@@ -151,7 +151,7 @@ function readCall(
   path: string,
   faults: Fault[],
 ): InputCall {
-  if (!functionCall) faults.push(fault(`${path}.type`, "Expected function."));
+  if (!functionCall) faults.push(fault(`${path}.type`, "Must be function."));
   return { id, name: functionCall?.name ?? "", arguments: objectOf(functionCall?.arguments ?? "") };
 }
 

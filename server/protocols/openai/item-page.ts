@@ -14,7 +14,7 @@ export function readItemQuery(url: string): ItemQuery {
   const query = new URL(url).searchParams;
   const [limit, order, after] = [query.get("limit") ?? "20", query.get("order") ?? "desc", query.get("after")];
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100)
-    throw invalid("limit", "Expected a number from 1 to 100.");
+    throw invalid("limit", "Must be a number from 1 to 100.");
   if (order !== "asc" && order !== "desc") throw invalid("order", orderExpected);
   return { limit: Number(limit), order, after };
 }

@@ -55,7 +55,7 @@ function readItem(item: InputItem, place: number, path: string, faults: Fault[])
     case "reasoning":
       return null;
     default:
-      faults.push(fault(`${path}.type`, "Expected message, function_call, function_call_output or item_reference."));
+      faults.push(fault(`${path}.type`, "Must be message, function_call, function_call_output or item_reference."));
       return null;
   }
 }
@@ -71,7 +71,7 @@ function readMessage({ role, content }: InputItem, place: number, path: string, 
     case "user":
       return { is: "message", place, message: { role, content: partsOf(content, `${path}.content`, faults) } };
     default:
-      faults.push(fault(`${path}.role`, "Expected one of system, developer, user, assistant."));
+      faults.push(fault(`${path}.role`, "Must be one of system, developer, user, assistant."));
       return null;
   }
 }
@@ -113,7 +113,7 @@ function partOf(part: ItemPart, path: string, faults: Fault[]): InputPart[] {
     case "input_audio":
       return [audioOf(input_audio, `${path}.input_audio`, faults)];
     default:
-      faults.push(fault(`${path}.type`, "Expected input_text, input_image, input_file or input_audio."));
+      faults.push(fault(`${path}.type`, "Must be input_text, input_image, input_file or input_audio."));
       return [];
   }
 }

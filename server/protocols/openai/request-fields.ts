@@ -38,7 +38,7 @@ const efforts: Record<string, Effort> = {
 export function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
   if (text === null || text === undefined) return null;
   const effort = ownValue(efforts, text) ?? null;
-  if (!effort) faults.push(fault(param, `Expected one of ${Object.keys(efforts).join(", ")}.`));
+  if (!effort) faults.push(fault(param, `Must be one of ${Object.keys(efforts).join(", ")}.`));
   return effort;
 }
 
@@ -51,7 +51,7 @@ export function choiceOf(
   if (choice === null || choice === undefined) return null;
   if (name) return { name };
   const known = toolChoices.find((one) => one === choice);
-  if (!known) faults.push(fault("tool_choice", "Expected auto, none, required, or a function."));
+  if (!known) faults.push(fault("tool_choice", "Must be auto, none, required, or a function."));
   return known ?? null;
 }
 
@@ -69,7 +69,7 @@ export function toolOf(
   faults: Fault[],
 ): RequestTool | null {
   if (type !== "function" || !functionTool?.name) {
-    faults.push(fault(`${path}.type`, "Expected function. What an agent does by itself are tools of its own."));
+    faults.push(fault(`${path}.type`, "Must be function. What an agent does by itself are tools of its own."));
     return null;
   }
   const { name, description, parameters } = functionTool;
@@ -85,14 +85,14 @@ interface Format {
 export function schemaOf(format: Format | null | undefined, param: string, faults: Fault[]) {
   if (!format || format.type === "text") return null;
   if (format.type === "json_object") return { type: "object" };
-  if (format.type !== "json_schema") faults.push(fault(`${param}.type`, "Expected text, json_object or json_schema."));
+  if (format.type !== "json_schema") faults.push(fault(`${param}.type`, "Must be text, json_object or json_schema."));
   return format.schema ?? { type: "object" };
 }
 
 /** Parses an image: an address or a `data:` URL. */
 export function imageOf(url: string | null | undefined, param: string, faults: Fault[]): InputPart {
   if (!/^(data|https?):/i.test(url ?? ""))
-    faults.push(fault(param, "Expected https://… or data:<type>;base64,<content>."));
+    faults.push(fault(param, "Must be https://… or data:<type>;base64,<content>."));
   return { type: "input_image", image_url: url || "data:" };
 }
 
@@ -119,7 +119,7 @@ interface FileFields {
 export function fileOf(file: FileFields | null | undefined, param: string, faults: Fault[]): InputPart {
   const { file_id, file_data, file_url, filename } = file ?? {};
   if (file_id) requireFileId(file_id, param, faults);
-  if (!file_id && !file_data && !file_url) faults.push(fault(param, "Expected file_id or file_data."));
+  if (!file_id && !file_data && !file_url) faults.push(fault(param, "Must have file_id or file_data."));
   return {
     type: "input_file",
     ...(file_id && { file_id }),
@@ -135,7 +135,7 @@ export function audioOf(
   param: string,
   faults: Fault[],
 ): InputPart {
-  if (!audio) faults.push(fault(param, "Expected data and format."));
+  if (!audio) faults.push(fault(param, "Must have data and format."));
   const { data = "", format } = audio ?? {};
   return { type: "input_audio", input_audio: { data, ...(format && { format }) } };
 }

@@ -67,7 +67,7 @@ export function completeSkills(
     const { skill_id, name, version = null } = typeof given === "string" ? { skill_id: given } : given;
     const named = skill_id ?? name;
     if (named === undefined) {
-      faults.push(fault(param, "Expected a skill_id or a name."));
+      faults.push(fault(param, "Must have a skill_id or a name."));
       return [];
     }
     const known =

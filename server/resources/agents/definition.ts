@@ -133,10 +133,10 @@ export function checkAgent(
   const { model, models = [], output_schema } = input;
   // A response has both, and may be sent back.
   if (model !== undefined && models.length > 0 && model !== models[0])
-    faults.push(fault(`${prefix}models`, "Expected either model or models."));
+    faults.push(fault(`${prefix}models`, "Must not be given beside model."));
   for (const name of ["instructions", "additional_instructions"] as const)
     if (Buffer.byteLength((input as AgentOverrides)[name] ?? "") > limits.instructions_bytes)
-      faults.push(fault(`${prefix}${name}`, `Expected at most ${limits.instructions_bytes} bytes.`));
+      faults.push(fault(`${prefix}${name}`, `Must have at most ${limits.instructions_bytes} bytes.`));
   if (output_schema)
     for (const message of checkSchema(output_schema, { patterns: "unchecked" }))
       faults.push(fault(`${prefix}output_schema`, `${message}.`));
@@ -144,7 +144,7 @@ export function checkAgent(
   if (input_schema) {
     for (const message of checkSchema(input_schema, { patterns: "unchecked" }))
       faults.push(fault(`${prefix}input_schema`, `${message}.`));
-    if (input_schema.type !== "object") faults.push(fault(`${prefix}input_schema`, "Expected a schema of objects."));
+    if (input_schema.type !== "object") faults.push(fault(`${prefix}input_schema`, "Must be a schema of objects."));
   }
   const guardrails = ("guardrails" in input && input.guardrails) || [];
   faults.push(...checkGuardrails(guardrails));
@@ -166,7 +166,7 @@ export function checkJudges(
     own.some((each) => judge?.provider === each?.provider && judge?.connection === each?.connection);
   const faults = guardrails.flatMap(({ type, config }, i) => {
     if (type !== "llm_judge" || typeof config?.model !== "string" || isOwn(parseModel(config.model))) return [];
-    const message = `Expected a model of the agent's own provider (${models.join(", ")}).`;
+    const message = `Must be a model of the agent's own provider (${models.join(", ")}).`;
     return [fault(`guardrails[${i}].config.model`, message)];
   });
   throwIfInvalid(faults);
@@ -190,7 +190,7 @@ export function checkProviderTools(
       return [fault(`${param}.type`, "The tool is named twice.")];
     const { allowed_domains, blocked_domains } = tool;
     if (allowed_domains && blocked_domains)
-      return [fault(`${param}.blocked_domains`, "Expected allowed_domains or blocked_domains, not both.")];
+      return [fault(`${param}.blocked_domains`, "Must not be given beside allowed_domains.")];
     const filter = unknownFilter(provider, tool);
     if (filter) return [fault(`${param}.${filter}`, `${tool.type} of ${provider} has no such filter.`)];
     if (limitsUses(provider, tool.type) || tool.max_uses === defaultUses) return [];
@@ -204,7 +204,7 @@ export function checkProviderTools(
 function checkModel(model: string, environment: Environment, available: ModelAvailable, param: string): void {
   const refusal = (reason: string) => new AppError("model_not_available", `${param}: ${reason}`, { param });
   const parsed = parseModel(model);
-  if (!parsed) throw refusal("Expected <provider>/<model>, such as openai/gpt-5.");
+  if (!parsed) throw refusal("Must be <provider>/<model>, such as openai/gpt-5.");
   if (environment === "live" && parsed.provider === "test") throw refusal("Test models serve test keys only.");
   if (available(model, environment)) return;
   if (parsed.provider === "test") throw refusal("There is no test model of this name.");

@@ -142,7 +142,7 @@ function listVersions(agents: AgentStore, principal: Principal, id: string, url:
   agents.get(requireAccess(principal, id), id);
   const { limit, starting_after } = readPage(url);
   if (starting_after === null) return agents.versions.list(principal, id, limit, Number.MAX_SAFE_INTEGER);
-  if (!/^[1-9]\d{0,14}$/.test(starting_after)) throw invalid("starting_after", "Expected the number of a version.");
+  if (!/^[1-9]\d{0,14}$/.test(starting_after)) throw invalid("starting_after", "Must be the number of a version.");
   const before = Number(starting_after);
   if (before > agents.get(principal, id).version)
     throw new AppError("invalid_cursor", "The cursor is not a version of this agent.");

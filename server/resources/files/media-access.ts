@@ -95,7 +95,7 @@ export const createMediaAccess =
         if (part.data !== undefined)
           return sent(part, { content: bytesOf(part.data, place), filename: part.filename ?? null }, place);
         const found = fetched.get(part.url ?? "");
-        if (!found) throw invalid(place, "Expected a stored file, or data:<type>;base64,<content>.");
+        if (!found) throw invalid(place, "Must be a stored file, or data:<type>;base64,<content>.");
         return sent(part, { ...found, filename: part.filename ?? found.filename }, place);
       },
       keep(of) {
@@ -158,5 +158,5 @@ function bytesOf(data: string, param: string): Uint8Array {
   } catch {
     // Throws below, as for any other invalid URL.
   }
-  throw invalid(param, "Expected data:<type>;base64,<content>.");
+  throw invalid(param, "Must be data:<type>;base64,<content>.");
 }

@@ -31,7 +31,7 @@ export function mediaFault(
 
 const wrongType = (noun: string, expected: string, type: string): MediaFault => ({
   code: "unsupported_input",
-  message: `Expected ${noun} (${expected}); by its content this is ${names[type] ?? type}.${advice(type)}`,
+  message: `Must be ${noun} (${expected}); by its content this is ${names[type] ?? type}.${advice(type)}`,
 });
 
 const names: Record<string, string> = {

@@ -269,7 +269,7 @@ function encodingOf(name: string): string {
  */
 function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type: string): Chunking | null {
   if (scope_id !== undefined && memory_id === undefined)
-    throw invalid("scope_id", "Expected with memory_id only: it says whose part of that store is meant.");
+    throw invalid("scope_id", "Must be given with memory_id only: it says whose part of that store is meant.");
   const fullChunking = { ...defaultChunking, ...chunking };
   const broken = chunkingFault(fullChunking);
   if (broken) throw invalid(`chunking.${broken.param}`, broken.message);

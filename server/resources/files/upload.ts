@@ -119,7 +119,7 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
   async function add(data: Uint8Array): Promise<void> {
     if (field) {
       if (field.data.length + data.length > fieldBytes)
-        throw invalid(field.name, `Expected at most ${fieldBytes} bytes.`);
+        throw invalid(field.name, `Must have at most ${fieldBytes} bytes.`);
       field.data = Buffer.concat([field.data, data]);
       return;
     }

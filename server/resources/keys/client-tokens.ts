@@ -163,7 +163,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     const issues = teamValueIssues(bound.snapshot(principal, choice), variables);
     throwIfInvalid(issues.map(({ name, message }) => fault(`variables.${name}`, message)));
     if (Buffer.byteLength(JSON.stringify(variables)) > limits.token_variables_bytes)
-      throw invalid("variables", `Expected at most ${limits.token_variables_bytes} bytes as JSON.`);
+      throw invalid("variables", `Must have at most ${limits.token_variables_bytes} bytes as JSON.`);
     return { variables };
   }
 

@@ -10,10 +10,10 @@ const isAgentId = new RegExp(idPattern("agent"));
 /** Throws for faults of a new key that the schema cannot express. */
 export function validateCreation({ name, agent_ids, allowed_cidrs }: CreateKey): void {
   const agents = (agent_ids ?? []).flatMap((id, index) =>
-    isAgentId.test(id) ? [] : [fault(`agent_ids[${index}]`, "Expected the id of an agent: agt_ and 26 characters.")],
+    isAgentId.test(id) ? [] : [fault(`agent_ids[${index}]`, "Must be the id of an agent: agt_ and 26 characters.")],
   );
   const networks = (allowed_cidrs ?? []).flatMap((text, index) =>
-    canMatch(parseCidr(text)) ? [] : [fault(`allowed_cidrs[${index}]`, "Expected a network such as 203.0.113.0/24.")],
+    canMatch(parseCidr(text)) ? [] : [fault(`allowed_cidrs[${index}]`, "Must be a network such as 203.0.113.0/24.")],
   );
   throwIfInvalid([...nameIssues(name), ...agents, ...networks]);
 }
@@ -25,6 +25,6 @@ const canMatch = (network: Cidr | null): boolean =>
 /** Throws for an invalid time or name. */
 export function validateUpdate({ name, expires_at }: UpdateKey): void {
   const isTime = typeof expires_at !== "string" || readTimestamp(expires_at) !== null;
-  const time = fault("expires_at", "Expected a time such as 2026-11-21T01:20:00.123Z, or null.");
+  const time = fault("expires_at", "Must be a time such as 2026-11-21T01:20:00.123Z, or null.");
   throwIfInvalid([...nameIssues(name), ...(isTime ? [] : [time])]);
 }

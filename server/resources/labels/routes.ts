@@ -107,6 +107,6 @@ function listRevisions(labels: LabelStore, { principal, params: { id, label }, r
   requireAgent(principal, id);
   const { limit, starting_after } = readPage(url);
   if (starting_after !== null && !/^[1-9]\d{0,14}$/.test(starting_after))
-    throw invalid("starting_after", "Expected the number of a revision.");
+    throw invalid("starting_after", "Must be the number of a revision.");
   return labels.revisions(principal, id, label, limit, starting_after === null ? null : Number(starting_after));
 }

@@ -297,7 +297,7 @@ export function createLabelStore({
 const holds = ({ shares }: Pick<Revision, "shares">, version: number): boolean =>
   shares.some((share) => share.version === version);
 
-const labelExpected = `Expected up to ${limits.label_length} lower-case letters, digits, - and _, and not digits alone.`;
+const labelExpected = `Must have up to ${limits.label_length} lower-case letters, digits, - and _, and not digits alone.`;
 
 /** Throws if the label was moved since the caller read it. */
 function requireRevision(label: Row | null, expected: number | undefined): void {
@@ -315,11 +315,11 @@ function sharesIn({ version, split }: PutLabel): LabelShare[] {
   if (version !== undefined) return [{ version, percent: 100 }];
   if (!split) throw invalid("version", "A label holds a version, or splits.", "required");
   const faults: Fault[] = split.flatMap(({ percent }, i) =>
-    isExactPercent(percent) ? [] : [fault(`split[${i}].percent`, "Expected two decimals at most.")],
+    isExactPercent(percent) ? [] : [fault(`split[${i}].percent`, "Must have two decimals at most.")],
   );
-  if (split[0]?.version === split[1]?.version) faults.push(fault("split[1].version", "Expected another version."));
+  if (split[0]?.version === split[1]?.version) faults.push(fault("split[1].version", "Must be another version."));
   const sum = percentsTogether(split);
-  if (faults.length === 0 && sum !== 100) faults.push(fault("split", `Expected 100 percent together, not ${sum}.`));
+  if (faults.length === 0 && sum !== 100) faults.push(fault("split", `Must be 100 percent together, not ${sum}.`));
   throwIfInvalid(faults);
   return inOrder(split);
 }
@@ -337,7 +337,7 @@ const defaultMinRuns = 20;
 function ruleIn({ rollback_on: rule }: PutLabel): RollbackRule | null {
   if (!rule) return null;
   if (rule.failure_rate === undefined && !rule.score)
-    throw invalid("rollback_on", "Expected a failure_rate, a score, or both.");
+    throw invalid("rollback_on", "Must have failure_rate, score, or both.");
   const { min_runs = defaultMinRuns, ...bounds } = rule;
   return { ...bounds, min_runs };
 }

@@ -57,7 +57,7 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
 function builtIn({ model, dimensions }: Embedding): ChosenEmbedding {
   const known = builtInModels[model as BuiltInModel].dimensions;
   if (dimensions !== undefined && dimensions !== known)
-    throw invalid("embedding.dimensions", `Expected ${known}: ${model} makes no others.`);
+    throw invalid("embedding.dimensions", `Must be ${known}: ${model} makes no others.`);
   return { model, dimensions: known };
 }
 

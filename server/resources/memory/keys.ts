@@ -260,8 +260,8 @@ function toValidJson(key: string, value: unknown): string {
 /** Faults of a key that could not be part of a URL or shown in a terminal. */
 function keyFaults(key: string) {
   // "." and ".." have a meaning in URL paths.
-  if (key === "" || key === "." || key === "..") return [fault("key", 'Expected something else than "", "." or "..".')];
-  if (key.length > limits.key_length) return [fault("key", `Expected at most ${limits.key_length} characters.`)];
+  if (key === "" || key === "." || key === "..") return [fault("key", 'Must be something else than "", "." or "..".')];
+  if (key.length > limits.key_length) return [fault("key", `Must have at most ${limits.key_length} characters.`)];
   if (/\p{Cc}/u.test(key) || !key.isWellFormed()) return [fault("key", controlCharacters)];
   return [];
 }
@@ -271,7 +271,7 @@ export function readIfMatch(headers: Headers): number | null {
   const text = headers.get("if-match");
   if (text === null) return null;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid("If-Match", "Expected a version: a bare integer, 0 for a key that is not there yet.");
+  throw invalid("If-Match", "Must be a version: a bare integer, 0 for a key that is not there yet.");
 }
 
 const notExpired = (at: number): Condition => ({ sql: "expires_at_ms IS NULL OR expires_at_ms > ?", values: [at] });

@@ -184,7 +184,7 @@ function validatedFilter({ query, filter }: SearchMemory): Filter | null {
   const read = filter == null ? null : checkFilter(filter);
   throwIfInvalid([
     ...(query.trim() === "" ? [fault("query", onlySpaces)] : []),
-    ...(isTooLong ? [fault("query", `Expected at most ${limits.search_query_bytes} bytes.`)] : []),
+    ...(isTooLong ? [fault("query", `Must have at most ${limits.search_query_bytes} bytes.`)] : []),
     ...(Array.isArray(read)
       ? read.map(({ param, message }) => ({ param, code: "invalid_value", message: `${param} ${message}` }))
       : []),

@@ -173,6 +173,6 @@ export function scopeIdOf({ scope }: Pick<StoreRow, "scope">, scopeId: string | 
     return "";
   }
   if (scopeId == null || scopeId === "")
-    throw invalid("scope_id", `Expected the ${scope} whose memory is meant.`, "required");
+    throw invalid("scope_id", `Must be the ${scope} whose memory is meant.`, "required");
   return scopeId;
 }

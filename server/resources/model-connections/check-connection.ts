@@ -84,20 +84,23 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
     return fault("api_key", `${provider} needs a key.`);
   const url = base_url === null ? null : URL.parse(base_url);
   if (base_url !== null && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password))
-    return fault("base_url", "Expected an http or https address without a user name.");
+    return fault("base_url", "Must be an http or https address without a user name.");
   // A line break of a pasted key would break the header.
   if (api_key !== null && !isKey(api_key)) return fault("api_key", "A key has no spaces and no line breaks.");
   const max_concurrent = input.max_concurrent ?? null;
   if (max_concurrent !== null && !isWithin(max_concurrent, { least: 1, most: concurrentMax }))
-    return fault("max_concurrent", `Expected a whole number from 1 to ${concurrentMax}.`);
+    return fault("max_concurrent", `Must be a whole number from 1 to ${concurrentMax}.`);
   const idle_timeout_ms = input.idle_timeout_ms ?? null;
   if (idle_timeout_ms !== null && !isWithin(idle_timeout_ms, idleTimeouts_ms))
-    return fault("idle_timeout_ms", `Expected milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`);
+    return fault(
+      "idle_timeout_ms",
+      `Must be a number of milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`,
+    );
   const fallbacks = [...new Set((input.fallbacks ?? []).map((each) => each.trim()).filter(Boolean))];
   const wrong = fallbacks.find((each) => !isFallback(each));
   if (wrong !== undefined)
     return fault("fallbacks", `"${wrong}" is no model and no connection, such as openai/gpt-5 or openai.`);
-  if (fallbacks.length > fallbacksMax) return fault("fallbacks", `Expected at most ${fallbacksMax} fallbacks.`);
+  if (fallbacks.length > fallbacksMax) return fault("fallbacks", `Must have at most ${fallbacksMax} fallbacks.`);
   const { client_secret: _, ...cloud } = trimmed(input);
   const cloudFault = checkCloud(provider, { base_url, api_key, ...cloud });
   if (cloudFault) return cloudFault;
@@ -139,7 +142,7 @@ function checkAuth(
   for (const name of authAddressFields) {
     const url = auth[name] === null ? null : URL.parse(auth[name]);
     if (auth[name] !== null && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash))
-      return fault(`auth.${name}`, "Expected an http or https address without a user name.");
+      return fault(`auth.${name}`, "Must be an http or https address without a user name.");
   }
   if (auth.grant === "client_credentials" && auth.authorization_endpoint !== null)
     return fault("auth.authorization_endpoint", "Only authorization_code has one.");
@@ -176,7 +179,7 @@ function checkCloud(provider: ConnectionProvider, draft: CloudDraft): Connection
 function checkBedrock(draft: CloudDraft): ConnectionFault | null {
   const { api_key, region, access_key_id, secret_access_key, session_token } = draft;
   if (region === undefined) return fault("region", "Amazon Bedrock needs a region, such as us-east-1.");
-  if (!isHostPart(region)) return fault("region", "Expected a region such as us-east-1.");
+  if (!isHostPart(region)) return fault("region", "Must be a region such as us-east-1.");
   for (const name of ["access_key_id", "secret_access_key", "session_token"] as const)
     if (draft[name] !== undefined && !isKey(draft[name])) return fault(name, "A key has no spaces and no line breaks.");
   if (api_key !== null)
@@ -191,8 +194,8 @@ function checkBedrock(draft: CloudDraft): ConnectionFault | null {
 
 function checkVertex({ api_key, base_url, project, location, service_account }: CloudDraft): ConnectionFault | null {
   if (location !== undefined && !isHostPart(location))
-    return fault("location", "Expected a location such as global or europe-west1.");
-  if (project !== undefined && !/^[\w.:-]+$/.test(project)) return fault("project", "Expected the id of a project.");
+    return fault("location", "Must be a location such as global or europe-west1.");
+  if (project !== undefined && !/^[\w.:-]+$/.test(project)) return fault("project", "Must be the id of a project.");
   if (service_account !== undefined) {
     if (api_key !== null) return fault("api_key", "Give either an API key or a service account.");
     const read = readServiceAccount(service_account, base_url);

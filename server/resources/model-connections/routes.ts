@@ -113,11 +113,11 @@ function readParameter(read: ModelQuery, name: string, value: string): string | 
   switch (name) {
     case "limit":
       if (!/^\d{1,4}$/.test(value) || Number(value) < 1 || Number(value) > limitMax)
-        return `Expected an integer from 1 to ${limitMax}.`;
+        return `Must be an integer from 1 to ${limitMax}.`;
       read.limit = Number(value);
       return null;
     case "starting_after":
-      if (value === "") return "Expected an id.";
+      if (value === "") return "Must be an id.";
       read.starting_after = value;
       return null;
     case "q":
@@ -129,9 +129,9 @@ function readParameter(read: ModelQuery, name: string, value: string): string | 
       return null;
     case "kind":
       read.kind = modelKinds.find((kind) => kind === value);
-      return read.kind ? null : `Expected one of ${modelKinds.join(", ")}.`;
+      return read.kind ? null : `Must be one of ${modelKinds.join(", ")}.`;
     case "available":
-      if (value !== "true" && value !== "false") return "Expected one of true, false.";
+      if (value !== "true" && value !== "false") return "Must be one of true, false.";
       read.available = value === "true";
       return null;
   }

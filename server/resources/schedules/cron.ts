@@ -70,7 +70,7 @@ function cronFaults(cron: string): Fault[] {
   return problems.slice(0, 1).map(invalid);
 }
 
-const expected = "Expected five fields: minute, hour, day of month, month, day of week.";
+const expected = "Must have five fields: minute, hour, day of month, month, day of week.";
 
 function problemOf(text: string, field: Field): string | null {
   for (const part of text.split(",")) {
@@ -97,7 +97,7 @@ function zoneFaults(timezone: string): Fault[] {
   // Offsets are refused, because they have no daylight saving time, which is rarely intended.
   if (/^[a-z][\w+/-]*$/i.test(timezone) && isZone(timezone)) return [];
   return [
-    fault("timezone", "Expected a name of the IANA time zone database, such as Europe/Berlin.", "invalid_timezone"),
+    fault("timezone", "Must be a name of the IANA time zone database, such as Europe/Berlin.", "invalid_timezone"),
   ];
 }
 

@@ -70,9 +70,9 @@ const fitsHeader = /^[\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-
 
 function checkSecret(name: string, { value }: PutSecret): void {
   const faults = [];
-  if (!isName.test(name)) faults.push(fault("name", "Expected up to 64 letters, digits and _, and no digit first."));
+  if (!isName.test(name)) faults.push(fault("name", "Must have up to 64 letters, digits and _, and no digit first."));
   if (!fitsHeader.test(value))
-    faults.push(fault("value", "Expected one line of characters that a header can carry, no blank at either end."));
+    faults.push(fault("value", "Must be one line of characters that a header can carry, no blank at either end."));
   else if (secretsFault({ headers: { value }, signing_secret: "" })) faults.push(fault("value", tooManySecrets));
   throwIfInvalid(faults);
 }

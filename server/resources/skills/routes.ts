@@ -149,7 +149,7 @@ function listVersions(skills: SkillStore, principal: Principal, id: string, url:
   const { version } = skills.get(principal, id);
   const { limit, starting_after } = readPage(url);
   if (starting_after === null) return skills.versions(principal, id, limit, Number.MAX_SAFE_INTEGER);
-  if (!/^[1-9]\d{0,14}$/.test(starting_after)) throw invalid("starting_after", "Expected the number of a version.");
+  if (!/^[1-9]\d{0,14}$/.test(starting_after)) throw invalid("starting_after", "Must be the number of a version.");
   const before = Number(starting_after);
   if (before > version) throw new AppError("invalid_cursor", "The cursor is not a version of this skill.");
   return skills.versions(principal, id, limit, before);

@@ -103,7 +103,7 @@ function listVersions(snippets: SnippetStore, scope: Scope, id: string, url: str
   const { limit, starting_after } = readPage(url);
   if (starting_after === null) return snippets.versions(scope, id, limit, Number.MAX_SAFE_INTEGER);
   if (!new RegExp(versionPattern).test(starting_after))
-    throw invalid("starting_after", "Expected the number of a version.");
+    throw invalid("starting_after", "Must be the number of a version.");
   const before = Number(starting_after);
   if (before > version) throw new AppError("invalid_cursor", "The cursor is not a version of this snippet.");
   return snippets.versions(scope, id, limit, before);

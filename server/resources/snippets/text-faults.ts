@@ -8,8 +8,8 @@ export function textFaults(text: string): Fault[] {
   const tags = tagsIn(text);
   const faults = [];
   if (Buffer.byteLength(text) > limits.snippet_bytes)
-    faults.push(fault("text", `Expected at most ${limits.snippet_bytes} bytes.`));
-  if (tags.length > tagsMax) faults.push(fault("text", `Expected at most ${tagsMax} places like {{name}}.`));
+    faults.push(fault("text", `Must have at most ${limits.snippet_bytes} bytes.`));
+  if (tags.length > tagsMax) faults.push(fault("text", `Must have at most ${tagsMax} places like {{name}}.`));
   if (tags.some(({ kind }) => kind === "snippet"))
     faults.push(fault("text", "A snippet has no snippets of its own: write \\{{> for the text."));
   return faults;

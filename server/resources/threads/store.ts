@@ -234,7 +234,7 @@ function requireCallOrder({ role, tool_call_id = "" }: CreateMessage, open: Read
     throw invalid("tool_call_id", "No message right before this one asks for such a call.");
   const [missing] = open.keys();
   if (role !== "tool" && missing !== undefined)
-    throw invalid("role", `Expected tool: the call ${missing} has no result yet.`);
+    throw invalid("role", `Must be tool: the call ${missing} has no result yet.`);
 }
 
 // Driven by the few active runs instead of all threads.
@@ -274,7 +274,7 @@ function checkVariables({ variables }: Pick<CreateThread, "variables">): void {
     return message === null ? [] : [fault(`variables.${name}`, message)];
   });
   if (entries.length > limits.variables_per_agent)
-    faults.push(fault("variables", `Expected at most ${limits.variables_per_agent} variables.`));
+    faults.push(fault("variables", `Must have at most ${limits.variables_per_agent} variables.`));
   throwIfInvalid(faults);
 }
 

@@ -88,7 +88,7 @@ function blameSetting(error: AppError, { settings }: CatalogEntry): AppError {
 function settingFaults({ settings }: CatalogEntry, given: Readonly<Record<string, string>>): Fault[] {
   const faults = Object.keys(given)
     .filter((name) => !Object.hasOwn(settings, name))
-    .map((name) => fault(`settings.${name}`, `Expected one of: ${Object.keys(settings).join(", ") || "no settings"}.`));
+    .map((name) => fault(`settings.${name}`, `Must be one of: ${Object.keys(settings).join(", ") || "no settings"}.`));
   for (const [name, { required, title }] of Object.entries(settings))
     if (required && (given[name] ?? "").trim() === "")
       faults.push(fault(`settings.${name}`, `${title} is missing.`, "required"));

@@ -243,7 +243,7 @@ export function createToolStore(options: ToolStoreOptions) {
    * type cannot change. A header sent as `********` keeps its value.
    */
   async function sync(scope: Author & Viewer, name: string, input: SyncTool, isDry: boolean): Promise<ToolSync> {
-    if (!Value.Check(commonFields.name, name)) throw invalid("name", "Expected 1 to 64 letters, digits, _ and -.");
+    if (!Value.Check(commonFields.name, name)) throw invalid("name", "Must have 1 to 64 letters, digits, _ and -.");
     const existing = selectNamed.get(scope.project_id, scope.environment, name);
     if (!existing) {
       const tool = await add(scope, { ...input, name }, isDry);

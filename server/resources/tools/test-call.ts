@@ -61,7 +61,7 @@ function requireTestable({ type }: ToolSnapshot): void {
 
 function requireFit({ parameters }: ToolSnapshot, args: Record<string, unknown>): void {
   if (Buffer.byteLength(JSON.stringify(args)) > limits.tool_arguments_bytes)
-    throw invalid("arguments", `Expected at most ${limits.tool_arguments_bytes} bytes.`);
+    throw invalid("arguments", `Must have at most ${limits.tool_arguments_bytes} bytes.`);
   const faults = validateAgainst(parameters, args).map(({ path, message }) =>
     fault(path === "" ? "arguments" : `arguments.${path}`, `${message}.`),
   );

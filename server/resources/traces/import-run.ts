@@ -39,7 +39,7 @@ export async function readTraceExport(body: unknown, now: number, pause: Pause):
     throw validationError(
       unknown.slice(0, 100).map((name) => fault(name, "An exported trace has no such field.", "unknown_parameter")),
     );
-  if (steps.length > capsuleLimits.steps) throw invalid("steps", `Expected at most ${capsuleLimits.steps} steps.`);
+  if (steps.length > capsuleLimits.steps) throw invalid("steps", `Must have at most ${capsuleLimits.steps} steps.`);
   // Child runs have exports of their own.
   const own = steps.map((step) => Object(step)).filter((step) => step.run_id === undefined || step.run_id === run_id);
   const pieces: unknown[][] = [raw, ...own.map((step) => (Array.isArray(step.raw) ? step.raw : []))];
@@ -65,7 +65,7 @@ export async function readCapsuleContent(content: CapsuleContent, now: number, p
     const path = `runs[${i}].`;
     const isInPlace = i === 0 ? parent_run_id === null : runs.some((run) => run.run_id === parent_run_id);
     if (!isInPlace || runs.some((run) => run.run_id === run_id))
-      throw invalid(`${path}parent_run_id`, "Expected one run and its subagent runs.");
+      throw invalid(`${path}parent_run_id`, "Must be one run and its subagent runs.");
     const snapshot = content.agents.get(agent_hash);
     if (snapshot === undefined) throw invalid(`${path}agent_hash`, "The capsule does not contain the run's agent.");
     const parsedEntries: ParsedEntry[] = [];
@@ -94,7 +94,7 @@ function distinct(runs: ForeignRun[]): ForeignRun[] {
       if (!putOnce(callers, event.run_id, caller) || !putOnce(calleeByCaller, caller, event.run_id))
         throw invalid(
           "run_id",
-          `Expected one run per call of an agent and one call per run: ${event.run_id} breaks this.`,
+          `Must have one run per call of an agent and one call per run: ${event.run_id} breaks this.`,
         );
     }
   return runs;
@@ -138,7 +138,7 @@ async function runOf(
 
 function requireCount(path: string, count: number): void {
   const maxEntries = capsuleLimits.entries;
-  if (count === 0 || count > maxEntries) throw invalid(`${path}entries`, `Expected 1 to ${maxEntries} entries.`);
+  if (count === 0 || count > maxEntries) throw invalid(`${path}entries`, `Must have 1 to ${maxEntries} entries.`);
 }
 
 function entryOf(
@@ -147,13 +147,13 @@ function entryOf(
   before: JournalEntry | undefined,
   now: number,
 ): JournalEntry {
-  if (seq !== (before?.seq ?? 0) + 1) throw invalid(`${path}.seq`, "Expected entries numbered from 1 without gaps.");
+  if (seq !== (before?.seq ?? 0) + 1) throw invalid(`${path}.seq`, "Must be numbered from 1 without gaps.");
   if (!Number.isSafeInteger(at) || Number(at) < (before?.at ?? 0) || Number(at) > now + clockSkew_ms)
-    throw invalid(`${path}.at`, "Expected times in order, and none in the future.");
+    throw invalid(`${path}.at`, "Must be times in order, and none in the future.");
   const read = readEvent(event);
   if ("message" in read) throw invalid(joined(`${path}.event`, read.path), read.message);
   if ((read.event.type === "run.created") !== (seq === 1))
-    throw invalid(`${path}.event.type`, "Expected run.created as the first entry, and only there.");
+    throw invalid(`${path}.event.type`, "Must be run.created in the first entry, and only there.");
   return { seq: Number(seq), at: Number(at), event: read.event };
 }
 

@@ -112,9 +112,9 @@ function runOf(id: string): string {
 function readOtlp(url: string): { content: boolean } | null {
   const query = new URL(url).searchParams;
   const [format, content] = [query.get("format"), query.get("content")];
-  if (format !== null && format !== "otlp") throw invalid("format", "Expected otlp.");
+  if (format !== null && format !== "otlp") throw invalid("format", "Must be otlp.");
   if (content !== null && (format === null || !/^(true|false)$/.test(content)))
-    throw invalid("content", "Expected true or false, together with format=otlp.");
+    throw invalid("content", "Must be true or false, together with format=otlp.");
   const page = ["limit", "starting_after", "include"].find((name) => query.has(name));
   if (format && page) throw invalid(page, "Not allowed with format=otlp, which returns the whole trace.");
   return format && { content: content !== "false" };
@@ -125,7 +125,7 @@ function readTracePage(url: string): TracePage {
   const include = query.get("include")?.split(",") ?? [];
   query.delete("include");
   if (!include.every((each) => inclusions.includes(each as Inclusion)))
-    throw invalid("include", `Expected any of ${inclusions.join(", ")}, separated by commas.`);
+    throw invalid("include", `Must be some of ${inclusions.join(", ")}, separated by commas.`);
   const { limit, starting_after } = readPage(`http://trace/?${query}`);
   return {
     limit: query.has("limit") ? limit : stepsPerPage,
@@ -166,7 +166,7 @@ function readComparisonPage(url: string): ComparisonPage {
   const query = new URL(url).searchParams;
   const { limit, starting_after } = readPage(`http://diff/?${query}`);
   if (starting_after !== null && !/^\d{1,7}$/.test(starting_after))
-    throw new AppError("invalid_cursor", "Expected the index of a step of the comparison.", {
+    throw new AppError("invalid_cursor", "Must be the index of a step of the comparison.", {
       param: "starting_after",
     });
   return {

@@ -6,7 +6,7 @@ import type { VariableTemplates } from "./event-variables.ts";
 import type { Definition } from "./row.ts";
 import { parseTemplate } from "./template.ts";
 
-const pathExpected = "Expected a place such as `body.issue.title`, `body.items[0]` or `headers.x-github-event`.";
+const pathExpected = "Must be a place such as `body.issue.title`, `body.items[0]` or `headers.x-github-event`.";
 
 /** Returns the faults of how a trigger makes a run of an event, whatever its agent declares. */
 export function definitionFaults({ input, variables, filter, dedupe, thread, user }: Definition): Fault[] {

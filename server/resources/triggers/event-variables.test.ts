@@ -186,13 +186,13 @@ describe("a trigger with variables", () => {
       await newTrigger({ customer: "{{body.name}}", amount: "{{body.amount}}", plan: "{{body.plan}}" }),
     );
     const events: [object | string, string][] = [
-      [{ name: "Ann", amount: "a lot" }, "variables.amount: Expected a number."],
-      [{ name: "Ann", amount: { value: 1 } }, "variables.amount: Expected a number."],
+      [{ name: "Ann", amount: "a lot" }, "variables.amount: Must be a number."],
+      [{ name: "Ann", amount: { value: 1 } }, "variables.amount: Must be a number."],
       ['{"name":"Ann","amount":123456789012345678901}', "variables.amount: The number has more digits than fit"],
-      [{ name: "Ann", plan: "gold" }, 'variables.plan: Expected one of "free", "paid".'],
+      [{ name: "Ann", plan: "gold" }, 'variables.plan: Must be one of "free", "paid".'],
       [{ name: null }, "variables.customer: The agent needs a value of the variable customer."],
       [{}, "variables.customer: The agent needs a value of the variable customer."],
-      [{ name: "x".repeat(20_000) }, "variables.customer: Expected at most 16384 bytes."],
+      [{ name: "x".repeat(20_000) }, "variables.customer: Must have at most 16384 bytes."],
     ];
     for (const [event, reason] of events) {
       const { status, body } = await send(trigger, event);
@@ -255,7 +255,7 @@ describe("a trigger with variables", () => {
       variables: [{ name: "customer", type: "integer" }],
     });
     const { body } = await send(trigger, { name: "Ann", amount: 1 });
-    expect(body.error.message).toBe("variables.customer: Expected an integer.");
+    expect(body.error.message).toBe("variables.customer: Must be an integer.");
     await send(trigger, { name: "7", amount: 1 });
     const [{ reason }] = await deliveriesOf(trigger);
     expect(reason).toBe("validation_failed: variables.amount: The agent has no variable of this name.");

@@ -39,8 +39,8 @@ export function secretFault(verification: TriggerVerification, secret: string): 
   if (verification === "standard_webhooks") {
     const isKey = /^(whsec_)?[A-Za-z0-9+/]+={0,2}$/.test(secret);
     const { length } = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-    return isKey && length >= 24 && length <= 64 ? null : "Expected `whsec_` and 24 to 64 bytes in base64.";
+    return isKey && length >= 24 && length <= 64 ? null : "Must be `whsec_` and 24 to 64 bytes in base64.";
   }
-  if (!/^[\x20-\x7e]*$/.test(secret)) return "Expected printable ASCII characters.";
-  return secret.length >= minLength ? null : `Expected at least ${minLength} characters.`;
+  if (!/^[\x20-\x7e]*$/.test(secret)) return "Must have printable ASCII characters only.";
+  return secret.length >= minLength ? null : `Must have at least ${minLength} characters.`;
 }

@@ -54,15 +54,15 @@ export function readAnalyticsQuery(url: string, now: number): AnalyticsQuery {
   const word = <T extends string>(name: string, words: readonly T[]): T | null => {
     const text = query.get(name);
     const found = words.find((each) => each === text) ?? null;
-    if (text !== null && found === null) faults.push(fault(name, `Expected one of ${words.join(", ")}.`));
+    if (text !== null && found === null) faults.push(fault(name, `Must be one of ${words.join(", ")}.`));
     return found;
   };
   const [first, last] = [read("from", false), read("to", true)];
   const agent_id = query.get("agent_id");
-  if (agent_id !== null && !isId("agent", agent_id)) faults.push(fault("agent_id", "Expected the id of an agent."));
+  if (agent_id !== null && !isId("agent", agent_id)) faults.push(fault("agent_id", "Must be the id of an agent."));
   const name = query.get("name");
   if (name !== null && (name === "" || name.length > longestName))
-    faults.push(fault("name", `Expected 1 to ${longestName} characters.`));
+    faults.push(fault("name", `Must have 1 to ${longestName} characters.`));
   const group_by = word("group_by", analyticsGroupings) ?? "model";
   const bucket = word("bucket", buckets);
   const to = last ?? Math.max(now, first ?? 0);

@@ -39,7 +39,7 @@ export function readUsageQuery(url: string, now: number): UsageQuery {
   };
   const [first, last] = [read("from"), read("to")];
   const group_by = query.get("group_by") ?? "day";
-  if (!isGrouping(group_by)) faults.push(fault("group_by", `Expected one of ${usageGroupings.join(", ")}.`));
+  if (!isGrouping(group_by)) faults.push(fault("group_by", `Must be one of ${usageGroupings.join(", ")}.`));
   const to = last ?? Math.max(requireValue(readDay(dayOf(now)), "Today"), first ?? 0);
   const from = first ?? to - (defaultDays - 1) * day_ms;
   if (faults.length === 0 && from > to) faults.push(fault("to", "This is before from."));

@@ -249,6 +249,6 @@ function readExclusions(url: string): RunList[] {
   const [text, ...repeated] = cachedQuery(url).getAll("exclude");
   const lists = text?.split(",") ?? [];
   if (repeated.length > 0 || !lists.every((list): list is RunList => runLists.includes(list as RunList)))
-    throw invalid("exclude", `Expected any of ${runLists.join(", ")}, separated by commas.`);
+    throw invalid("exclude", `Must be some of ${runLists.join(", ")}, separated by commas.`);
   return lists as RunList[];
 }

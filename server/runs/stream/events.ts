@@ -54,7 +54,7 @@ export function requireEvents({ runs }: Pick<EventDeps, "runs">, principal: Prin
 /** True if token events shall repeat only their delta. Throws for an unknown value. */
 export function readSlim(url: string): boolean {
   const frames = cachedQuery(url).get("frames");
-  if (frames !== null && !Value.Check(Frames, frames)) throw invalid("frames", "Expected one of full, slim.");
+  if (frames !== null && !Value.Check(Frames, frames)) throw invalid("frames", "Must be one of full, slim.");
   return frames === "slim";
 }
 

@@ -14,7 +14,7 @@ export function checkGuardrails(list: readonly GuardrailInput[]): Fault[] {
   const faults: Fault[] = [];
   const complain: Complain = (param, message, code = "invalid_value") =>
     void faults.push({ param, code, message: `${param}: ${message}` });
-  if (list.length > guardrailLimits.list) complain("guardrails", `Expected at most ${guardrailLimits.list}.`);
+  if (list.length > guardrailLimits.list) complain("guardrails", `Must have at most ${guardrailLimits.list} rules.`);
   let [steps, characters] = [0, 0];
   for (const [i, guardrail] of list.slice(0, guardrailLimits.list).entries()) {
     const path = `guardrails[${i}]`;
@@ -43,8 +43,8 @@ function checkPlace({ type, on, action }: GuardrailInput, path: string, complain
   const { only, places } = guardrailKinds[type];
   const wrong = on.filter((point) => !fitsPlace(type, point, action));
   if (wrong.length === 0) return;
-  if (only && on.some((point) => point !== only)) complain(`${path}.on`, `Expected ["${only}"] for ${type}.`);
-  else if (action === "require_approval") complain(`${path}.on`, 'Expected ["tool_call"] for require_approval.');
+  if (only && on.some((point) => point !== only)) complain(`${path}.on`, `Must be ["${only}"] for ${type}.`);
+  else if (action === "require_approval") complain(`${path}.on`, 'Must be ["tool_call"] for require_approval.');
   else if (!places) complain(`${path}.action`, `${type} finds no places that could be redacted.`);
   else complain(`${path}.on`, `Arguments of a tool cannot be cut: tool_call does not go with ${type} and redact.`);
 }

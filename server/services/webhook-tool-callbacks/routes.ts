@@ -48,7 +48,7 @@ const tooMany = (retryAfter: number) => new AppError("rate_limited", tooManyRequ
 
 function readAnswer(body: unknown): CallbackAnswer {
   if (!isObject(body) || !("output" in body))
-    throw invalid("output", "Expected the output of the call, which may be any JSON.", "required");
+    throw invalid("output", "Must be the output of the call, which may be any JSON.", "required");
   const { output, is_error = false, ...others } = body;
   const unknown = Object.keys(others).map((name) => fault(name, noSuch("parameter"), "unknown_parameter"));
   throwIfInvalid(unknown);

@@ -38,8 +38,8 @@ export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown
       if (draft[field].trim() === "") return undefined;
       const { value, fault } = readJson(draft[field]);
       if (fault !== null) faults[field] = fault;
-      else if (kind === "list" && !Array.isArray(value)) faults[field] = "Expected a list: [ … ].";
-      else if (kind === "object" && !isJsonObject(value)) faults[field] = "Expected an object: { … }.";
+      else if (kind === "list" && !Array.isArray(value)) faults[field] = "Must be a list: [ … ].";
+      else if (kind === "object" && !isJsonObject(value)) faults[field] = "Must be an object: { … }.";
       return value;
     },
   };

@@ -47,7 +47,7 @@ export function AnswerApproval(props: AnswerProps) {
 function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: () => void }) {
   const [text, setText] = useDraftText(`answer.${call.tool_call_id}.arguments`, jsonText(call.arguments));
   const read = readJson(text);
-  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
+  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Must be an object: { … }.");
   const send = () => {
     if (!fault && isJsonObject(read.value))
       onAnswer({ tool_call_id: call.tool_call_id, decision: "approve", arguments: read.value });

@@ -74,13 +74,13 @@ test("changed fields are found regardless of the order of keys", () => {
 test("the server's errors appear at the fields that they name", () => {
   const refused = [
     { param: "guardrails[2].config.pattern", message: "Not RE2." },
-    { param: "model_settings.temperature", message: "Expected at most 2." },
+    { param: "model_settings.temperature", message: "Must be at most 2." },
     { param: null, message: "Something else." },
   ];
   const { faults, rest } = assignAgentErrors(new ApiError(400, "validation_failed", "", null, refused), draftOf());
   expect(faults).toEqual({
     guardrails: "guardrails[2].config.pattern: Not RE2.",
-    temperature: "model_settings.temperature: Expected at most 2.",
+    temperature: "model_settings.temperature: Must be at most 2.",
   });
   expect(rest).toEqual(["Something else."]);
 });
@@ -102,7 +102,7 @@ test("a refused model is marked in its own row, also beside empty rows and repea
     undefined,
     "Not connected.",
   ]);
-  expect(fallbackFaults(draft, "Expected at most 8.")[2]).toBe("Expected at most 8.");
+  expect(fallbackFaults(draft, "Must be at most 8.")[2]).toBe("Must have at most 8.");
 });
 
 test("an agent without a memory policy keeps none, and a new agent gets the default", () => {

@@ -14,7 +14,7 @@ test.each([
   ["10.4.0.0/33", "10.4.0.0/33 is not a network. An IPv4 mask ends at /32."],
   ["10.4.0.7", "10.4.0.7 is not a network. Add the mask: 10.4.0.7/32 is this address alone."],
   ["10.4.0.256/32", "10.4.0.256/32 is not a network. Each part of an address ends at 255."],
-  ["office", "office is not a network. Expected a network such as 203.0.113.0/24."],
+  ["office", "office is not a network. Must be a network such as 203.0.113.0/24."],
 ])("%s is reported as invalid, with the reason", (network, fault) => {
   expect(networkFault([network])).toBe(fault);
 });

@@ -14,7 +14,7 @@ function faultOf(network: string): string | null {
   const [address = "", mask, ...more] = network.split("/");
   const isV6 = address.includes(":");
   if (more.length > 0 || (!isV6 && !/^\d{1,3}(\.\d{1,3}){3}$/.test(address)))
-    return "Expected a network such as 203.0.113.0/24.";
+    return "Must be a network such as 203.0.113.0/24.";
   if (!isV6 && address.split(".").some((part) => Number(part) > 255)) return "Each part of an address ends at 255.";
   if (mask === undefined) return `Add the mask: ${address}/${isV6 ? 128 : 32} is this address alone.`;
   const most = isV6 ? 128 : 32;

@@ -48,7 +48,7 @@ export function overlapSeconds({ choice, amount, unit }: Overlap): number | null
 
 /** Returns why a custom overlap is invalid, or null. */
 export const overlapFault = (overlap: Overlap): string | null =>
-  overlapSeconds(overlap) === null ? "Expected a number, up to 30 days." : null;
+  overlapSeconds(overlap) === null ? "Must be a number, up to 30 days." : null;
 
 /** Returns the width of the old key's bar, from 0 to 1. The scale is logarithmic, so that an hour stays visible. */
 export const overlapShare = (overlap_seconds: number): number =>

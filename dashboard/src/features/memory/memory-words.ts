@@ -36,7 +36,7 @@ export function readObject(text: string): { value: Record<string, unknown> | und
   if (text.trim() === "") return { value: undefined, fault: null };
   const { value, fault } = readJson(text);
   if (fault !== null) return { value: undefined, fault };
-  return isJsonObject(value) ? { value, fault: null } : { value: undefined, fault: "Expected an object: { … }." };
+  return isJsonObject(value) ? { value, fault: null } : { value: undefined, fault: "Must be an object: { … }." };
 }
 
 /** Parses a number of seconds. An empty text is null. */

@@ -27,7 +27,7 @@ test("the size of a store is its number of entries or keys", () => {
 
 test("typed values are parsed, or reported as invalid", () => {
   expect(readObject("")).toEqual({ value: undefined, fault: null });
-  expect(readObject("[]").fault).toBe("Expected an object: { … }.");
+  expect(readObject("[]").fault).toBe("Must be an object: { … }.");
   expect(readSeconds("")).toEqual({ seconds: null, fault: null });
   expect(readSeconds("soon").fault).toContain("not a whole number");
 });

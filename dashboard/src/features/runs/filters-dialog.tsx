@@ -162,7 +162,7 @@ export function filtersOfDraft(draft: Draft): RunFilters {
 
 function faultsOf(draft: Draft): Partial<Record<keyof Draft, string | null>> {
   const number = (text: string, least = Number.NEGATIVE_INFINITY) =>
-    text.trim() === "" || (isRange(`${text.trim()}..`) && Number(text) >= least) ? null : "Expected a number.";
+    text.trim() === "" || (isRange(`${text.trim()}..`) && Number(text) >= least) ? null : "Must be a number.";
   const end = (min: string, max: string, least?: number) =>
     number(max, least) ??
     (min.trim() && max.trim() && Number(max) < Number(min) ? "Must not be less than the min." : null);

@@ -51,7 +51,7 @@ export function readToolDraft(
       if (draft[field].trim() === "") return null;
       const { value, fault } = readJson(draft[field]);
       if (fault !== null) faults[field] = fault;
-      else if (!Array.isArray(value)) faults[field] = "Expected a list: [ … ].";
+      else if (!Array.isArray(value)) faults[field] = "Must be a list: [ … ].";
       return value;
     },
     headers: () =>
@@ -60,7 +60,7 @@ export function readToolDraft(
   const object = (field: "parameters" | "when") => {
     const { value, fault } = readJson(draft[field]);
     if (fault !== null) faults[field] = fault;
-    else if (!isJsonObject(value)) faults[field] = "Expected an object: { … }.";
+    else if (!isJsonObject(value)) faults[field] = "Must be an object: { … }.";
     return value;
   };
   const name = () => {

@@ -55,7 +55,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   const schema = serverTools ? chosen?.parameters : tool.parameters;
   const [text, setText] = useState(() => jsonText(exampleArguments(schema)));
   const read = readJson(text);
-  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
+  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Must be an object: { … }.");
   const oauth = useQuery({
     ...oauthClientApi.one(at, tool.auth?.oauth_client_id ?? ""),
     enabled: Boolean(tool.auth),

@@ -78,7 +78,7 @@ test("rules for failures are JSON in the form, kept as they are, and taken away 
   expect(toolCreation("http", made)).not.toHaveProperty("failures");
   const faults = (failures: string) => readToolDraft("http", { ...draft, failures }).faults.failures;
   expect(faults("[{")).toStartWith("Invalid JSON");
-  expect(faults('{"status": 409}')).toBe("Expected a list: [ … ].");
+  expect(faults('{"status": 409}')).toBe("Must be a list: [ … ].");
   const refused = [{ param: "failures[0].field", message: "`equals` needs a field." }];
   expect(blameTool(new ApiError(400, "validation_failed", "", null, refused), draft).faults).toEqual({
     failures: "`equals` needs a field.",

@@ -81,7 +81,7 @@ function callsFault(text: string): string | null {
   const { value, fault } = readJson(text);
   if (fault !== null) return fault;
   const isList = Array.isArray(value) && value.every((each) => isCall(each));
-  return isList ? null : "Expected a list of calls, each with a name and an object of arguments.";
+  return isList ? null : "Must be a list of calls, each with a name and an object of arguments.";
 }
 
 const isCall = (value: unknown): boolean =>

@@ -33,7 +33,7 @@ test("a filter is a list of conditions in JSON", () => {
     }
   };
   expect([filterFault("", read), filterFault("[]", read)]).toEqual([null, null]);
-  expect(filterFault("{}", read)).toBe("Expected a list of conditions.");
+  expect(filterFault("{}", read)).toBe("Must be a list of conditions.");
   expect(filterFault("{", read)).toBe("This is not JSON.");
   const filter = [{ path: "body.action", in: ["opened"] }];
   expect(orderOf({ ...draftOf(), filter: JSON.stringify(filter) }, "agt_1").filter).toEqual(filter);

@@ -28,7 +28,7 @@ export function filterFault(
 ): string | null {
   if (text.trim() === "") return null;
   const { value, fault } = read(text);
-  return fault ?? (Array.isArray(value) ? null : "Expected a list of conditions.");
+  return fault ?? (Array.isArray(value) ? null : "Must be a list of conditions.");
 }
 
 /**

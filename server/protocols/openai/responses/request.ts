@@ -44,10 +44,9 @@ export function readResponse(body: CreateResponse): AskedResponse {
   const output_schema = schemaOf(body.text?.format, "text.format", faults);
   const model_settings = settingsOf(body, faults);
   const thread_id = threadIn(conversation, faults);
-  if (previous && conversation)
-    faults.push(fault("previous_response_id", "Expected either this or a conversation, not both."));
+  if (previous && conversation) faults.push(fault("previous_response_id", "Must not be given beside a conversation."));
   if (truncation && truncation !== "auto" && truncation !== "disabled")
-    faults.push(fault("truncation", "Expected auto or disabled."));
+    faults.push(fault("truncation", "Must be auto or disabled."));
   throwIfInvalid(faults);
   const instructionTexts = entries.flatMap((entry) => (entry.is === "instruction" ? [entry.text] : []));
   const added = [instructions ?? "", ...instructionTexts].filter((text) => text !== "").join("\n\n");

@@ -78,7 +78,7 @@ export function responseRoutes(deps: Deps) {
     const cut = shortens ? withoutRoom(whole.messages) : 0;
     const rest = { messages: whole.messages.slice(cut), places: whole.places.slice(cut) };
     const { messages, places } = from ? handOverMessages(from, rest) : rest;
-    if (messages.length === 0) throw invalid("input", "Expected something that the user says.");
+    if (messages.length === 0) throw invalid("input", "Must have something that the user says.");
     // In a conversation, the waiting run blocks later ones, so end it first.
     if (from) await handOver(must, request, from);
     const isNew = previousRunId(request, principal) === null;
@@ -204,6 +204,6 @@ const runHeaders = ({ run_id }: ResponsePosition) => ({ "x-runnel-run-id": run_i
 
 function numberIn(text: string | null): number {
   if (text === null) return -1;
-  if (!/^\d{1,16}$/.test(text)) throw invalid("starting_after", "Expected the number of an event.");
+  if (!/^\d{1,16}$/.test(text)) throw invalid("starting_after", "Must be the number of an event.");
   return Number(text);
 }

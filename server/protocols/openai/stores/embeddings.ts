@@ -81,7 +81,7 @@ function textsOf({ input }: CreateEmbedding): string[] {
   const texts = typeof input === "string" ? [input] : input;
   const faults = texts.flatMap((text, index) => {
     const param = typeof input === "string" ? "input" : `input[${index}]`;
-    if (typeof text !== "string") return [fault(param, "Expected text. Lists of tokens are not read.")];
+    if (typeof text !== "string") return [fault(param, "Must be text. Lists of tokens are not read.")];
     return text.trim() === "" ? [fault(param, onlySpaces)] : [];
   });
   throwIfInvalid(faults.slice(0, 1));
@@ -91,7 +91,7 @@ function textsOf({ input }: CreateEmbedding): string[] {
 /** Refuses longer texts, because the model would silently ignore their end. */
 function refuseLong(texts: readonly string[]): void {
   const index = texts.findIndex((text) => text.length > readMax_chars);
-  if (index !== -1) throw invalid(`input[${index}]`, `Expected at most ${readMax_chars} characters.`);
+  if (index !== -1) throw invalid(`input[${index}]`, `Must have at most ${readMax_chars} characters.`);
 }
 
 const tookTooLong = (ms: number): AppError =>

@@ -22,16 +22,16 @@ interface Filter {
 export function filterOf(filter: unknown, param = "filters"): object {
   const { type, key, value, filters } = (typeof filter === "object" && filter !== null ? filter : {}) as Filter;
   if (type === "and" || type === "or") {
-    if (!Array.isArray(filters)) throw invalid(`${param}.filters`, "Expected a list.");
+    if (!Array.isArray(filters)) throw invalid(`${param}.filters`, "Must be a list.");
     return { [`$${type}`]: filters.map((one, index) => filterOf(one, `${param}.filters[${index}]`)) };
   }
-  if (typeof key !== "string") throw invalid(`${param}.key`, "Expected the name of an attribute.");
+  if (typeof key !== "string") throw invalid(`${param}.key`, "Must be the name of an attribute.");
   if (type === "nin") {
-    if (!Array.isArray(value)) throw invalid(`${param}.value`, "Expected a list.");
+    if (!Array.isArray(value)) throw invalid(`${param}.value`, "Must be a list.");
     return { $and: value.map((one) => ({ [key]: { $ne: one } })) };
   }
   const comparison = typeof type === "string" && ownValue(comparisons, type);
   if (!comparison)
-    throw invalid(`${param}.type`, `Expected one of ${[...Object.keys(comparisons), "nin", "and", "or"].join(", ")}.`);
+    throw invalid(`${param}.type`, `Must be one of ${[...Object.keys(comparisons), "nin", "and", "or"].join(", ")}.`);
   return { [key]: { [comparison]: value } };
 }

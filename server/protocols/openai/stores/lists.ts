@@ -42,7 +42,7 @@ export function listQuery(
 /** Translates a word of OpenAI's. Throws if it is unknown. */
 export function wordIn(words: Record<string, string>, param: string, value: string): string {
   const word = Object.hasOwn(words, value) ? words[value] : undefined;
-  if (word === undefined) throw invalid(param, `Expected one of ${Object.keys(words).join(", ")}.`);
+  if (word === undefined) throw invalid(param, `Must be one of ${Object.keys(words).join(", ")}.`);
   return word;
 }
 

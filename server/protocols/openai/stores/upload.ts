@@ -13,7 +13,7 @@ const translations: Record<string, (value: string) => [name: string, value: stri
   purpose: (value) => ["purpose", wordIn(purposes, "purpose", value)],
   "expires_after[seconds]": (value) => ["expires_in_seconds", value],
   "expires_after[anchor]": (value) => {
-    if (value !== "created_at") throw invalid("expires_after.anchor", "Expected created_at.");
+    if (value !== "created_at") throw invalid("expires_after.anchor", "Must be created_at.");
     return null;
   },
 };
@@ -66,5 +66,5 @@ const filenameOf = ({ filename }: PartHead): string => `filename*=utf-8''${encod
 
 function longer(name: string, value: Buffer, data: Uint8Array): Buffer {
   if (value.length + data.length <= valueMax_bytes) return Buffer.concat([value, data]);
-  throw invalid(name.slice(0, 64), `Expected at most ${valueMax_bytes} bytes.`);
+  throw invalid(name.slice(0, 64), `Must have at most ${valueMax_bytes} bytes.`);
 }

@@ -207,7 +207,7 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const body = readFiles(await readJsonBody(request));
     const { store, path } = await find(request, id);
     const files = body.files ?? (body.file_ids ?? []).map((file_id) => ({ ...body, file_id }));
-    if (files.length === 0) throw invalid("file_ids", "Expected at least one file.", "required");
+    if (files.length === 0) throw invalid("file_ids", "Must have at least one file.", "required");
     const part = partOf(store, body.scope_id);
     // Check all files before the first is added.
     const newEntries: (ReturnType<typeof entryOf> & { known: MemoryEntry["metadata"] | null })[] = [];
@@ -349,7 +349,7 @@ function entryOf({ file_id, attributes, chunking_strategy, scope_id }: AddFile) 
 function chunkingOf(strategy: Chunking | null) {
   if (!strategy || strategy.type === "auto") return null;
   const sizes = strategy.type === "static" ? strategy.static : null;
-  if (!sizes) throw invalid("chunking_strategy.type", "Expected auto, or static with its sizes.");
+  if (!sizes) throw invalid("chunking_strategy.type", "Must be auto, or static with its sizes.");
   const { max_chunk_size_tokens, chunk_overlap_tokens } = sizes;
   return { max_chunk_size_tokens, chunk_overlap_tokens };
 }

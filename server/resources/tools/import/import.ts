@@ -76,14 +76,14 @@ export function createToolImport({ tools, reader, egress, hasSecret, hasOAuthCli
     }
     const bytes = Buffer.from(document ?? "");
     if (bytes.length > importLimits.document_bytes)
-      throw invalid("document", `Expected at most ${importLimits.document_bytes} bytes.`);
+      throw invalid("document", `Must have at most ${importLimits.document_bytes} bytes.`);
     return bytes;
   }
 
   async function read(scope: Scope, bytes: Uint8Array, order: ImportTools, signal: AbortSignal): Promise<Read> {
     const { url = null, server = null, prefix = "" } = order;
     if (server !== null && !/^https?:\/\/[^\s{}?#@]+$/i.test(server))
-      throw invalid("server", "Expected an address such as https://api.example.com/v1, without login and query.");
+      throw invalid("server", "Must be an address such as https://api.example.com/v1, without login and query.");
     const outcome = await reader.read(bytes, { document_url: url, server, prefix }, signal, nameOf(scope));
     if ("document" in outcome) return outcome;
     const { error, unavailable } = outcome;

@@ -158,9 +158,9 @@ function codeFaults(input: ToolInput, before: Definition | null, known: Known): 
   const source = input.source === undefined ? (before?.code?.source ?? null) : input.source;
   const faults = levelFaults(input, before === null, language, known);
   if (input.source != null && input.source.trim() === "")
-    faults.push(fault("source", "Expected code, or null to let the model write it."));
+    faults.push(fault("source", "Must be code, or null to let the model write it."));
   if (input.source != null && Buffer.byteLength(input.source) > sourceBytes_max)
-    faults.push(fault("source", `Expected at most ${sourceBytes_max} bytes.`));
+    faults.push(fault("source", `Must have at most ${sourceBytes_max} bytes.`));
   const translated = before?.code && language !== before.code.language && input.source === undefined;
   if (translated && source !== null) faults.push(fault("source", "A new language requires a new source.", "required"));
   if (input.parameters && source === null)
@@ -168,7 +168,7 @@ function codeFaults(input: ToolInput, before: Definition | null, known: Known): 
   for (const name of ["timeout_ms", "memory_mb"] as const) {
     const bounds = codeBounds[language][name];
     if (input[name] !== undefined && !isWithin(bounds, input[name]))
-      faults.push(fault(name, `Expected ${bounds.least} to ${bounds.most} for ${language}.`));
+      faults.push(fault(name, `Must be from ${bounds.least} to ${bounds.most} for ${language}.`));
   }
   return [...faults, ...fileFaults(input.files ?? [], known)];
 }

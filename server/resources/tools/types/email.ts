@@ -101,10 +101,9 @@ function emailFaults(input: ToolInput, before: Definition | null): Fault[] {
     if (input[name] === undefined && !before) faults.push(fault(name, `An e-mail tool needs ${name}.`, "required"));
   if (input.smtp_url !== undefined) faults.push(...serverFaults(input.smtp_url));
   if (input.from !== undefined && !readMailbox(input.from))
-    faults.push(fault("from", "Expected an address, such as Support <support@example.com>."));
+    faults.push(fault("from", "Must be an address, such as Support <support@example.com>."));
   for (const [i, rule] of (input.allowed_recipients ?? []).entries())
-    if (!isAddressRule(rule))
-      faults.push(fault(`allowed_recipients[${i}]`, "Expected an address, or *@ and a domain."));
+    if (!isAddressRule(rule)) faults.push(fault(`allowed_recipients[${i}]`, "Must be an address, or *@ and a domain."));
   if (input.parameters) faults.push(fault("parameters", "An e-mail tool has parameters of its own."));
   return faults;
 }
@@ -112,10 +111,10 @@ function emailFaults(input: ToolInput, before: Definition | null): Fault[] {
 function serverFaults(smtp_url: string): Fault[] {
   const url = URL.parse(smtp_url);
   if (!url || !["smtp:", "smtps:"].includes(url.protocol) || url.hostname === "")
-    return [fault("smtp_url", "Expected smtp://user@host:587 or smtps://user@host:465.")];
+    return [fault("smtp_url", "Must be smtp://user@host:587 or smtps://user@host:465.")];
   if (url.password !== "" || smtp_url.includes("{{secret."))
     return [fault("smtp_url", "Put the password into password: URLs are shown to everyone who can read tools.")];
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "")
-    return [fault("smtp_url", "Expected nothing after the host and port.")];
+    return [fault("smtp_url", "Must have nothing after the host and port.")];
   return [];
 }

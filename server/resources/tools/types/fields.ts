@@ -101,9 +101,7 @@ export const usualTimeout_ms = 30_000;
 
 /** For requests; types with shorter timeouts have their own bounds. */
 export const timeoutFaults = ({ timeout_ms }: ToolInput): Fault[] =>
-  timeout_ms !== undefined && timeout_ms < 1000
-    ? [fault("timeout_ms", "Expected integer to be greater or equal to 1000.")]
-    : [];
+  timeout_ms !== undefined && timeout_ms < 1000 ? [fault("timeout_ms", "Must be at least 1000.")] : [];
 
 /** Faults of a tool's parameter schema. */
 export const parameterFaults = ({ parameters }: ToolInput): Fault[] => schemaFaults(parameters, "parameters");

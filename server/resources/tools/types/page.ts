@@ -56,7 +56,7 @@ function pageFaults({ allowed_hosts, parameters }: ToolInput): Fault[] {
   const faults = (allowed_hosts ?? []).flatMap((host, i) =>
     isHostRule(host)
       ? []
-      : [fault(`allowed_hosts[${i}]`, "Expected a host, such as docs.example.com or *.example.com.")],
+      : [fault(`allowed_hosts[${i}]`, "Must be a host, such as docs.example.com or *.example.com.")],
   );
   if (parameters) faults.push(fault("parameters", "A page tool has only the parameters url and offset."));
   return faults;

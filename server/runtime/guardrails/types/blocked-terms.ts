@@ -16,8 +16,8 @@ export const kind: GuardrailKind = {
 function checkTerms(value: unknown, path: string, complain: Complain): void {
   const { terms, term_length } = guardrailLimits;
   checkList(value, path, complain, terms, (term, at) => {
-    if (term.length > term_length) complain(at, `Expected at most ${term_length} characters.`);
-    else if (foldTerm(term).length === 0) complain(at, "Expected a visible character.");
+    if (term.length > term_length) complain(at, `Must have at most ${term_length} characters.`);
+    else if (foldTerm(term).length === 0) complain(at, "Must have a visible character.");
   });
 }
 

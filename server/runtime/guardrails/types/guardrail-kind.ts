@@ -43,11 +43,11 @@ export function checkList(
   min = 1,
 ): void {
   if (!Array.isArray(value) || value.length < min || value.length > max) {
-    complain(path, `Expected a list of ${min} to ${max} texts.`);
+    complain(path, `Must be a list of ${min} to ${max} texts.`);
     return;
   }
   for (const [i, item] of value.entries()) {
     if (typeof item === "string") check(item, `${path}[${i}]`);
-    else complain(`${path}[${i}]`, "Expected a text.");
+    else complain(`${path}[${i}]`, "Must be a text.");
   }
 }

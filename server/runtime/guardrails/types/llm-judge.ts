@@ -12,9 +12,9 @@ export const kind: GuardrailKind = {
 function checkPrompt(value: unknown, path: string, complain: Complain): void {
   const { prompt_length } = guardrailLimits;
   if (typeof value !== "string" || value.trim() === "" || value.length > prompt_length)
-    complain(path, `Expected a text of at most ${prompt_length} characters.`);
+    complain(path, `Must be a text of at most ${prompt_length} characters.`);
 }
 
 function checkModelName(value: unknown, path: string, complain: Complain): void {
-  if (typeof value !== "string" || value === "" || value.length > 300) complain(path, "Expected <provider>/<model>.");
+  if (typeof value !== "string" || value === "" || value.length > 300) complain(path, "Must be <provider>/<model>.");
 }

@@ -15,5 +15,5 @@ export const kind: GuardrailKind = {
 function checkLength(value: unknown, path: string, complain: Complain): void {
   const { max_length } = guardrailLimits;
   if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > max_length)
-    complain(path, `Expected an integer from 1 to ${max_length}.`);
+    complain(path, `Must be an integer from 1 to ${max_length}.`);
 }

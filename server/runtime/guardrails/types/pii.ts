@@ -13,6 +13,6 @@ export const kind: GuardrailKind = {
 
 function checkKinds(value: unknown, path: string, complain: Complain): void {
   checkList(value, path, complain, piiKinds.length, (kind, at) => {
-    if (!piiKinds.includes(kind)) complain(at, `Expected one of ${piiKinds.join(", ")}.`);
+    if (!piiKinds.includes(kind)) complain(at, `Must be one of ${piiKinds.join(", ")}.`);
   });
 }

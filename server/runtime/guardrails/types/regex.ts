@@ -12,7 +12,7 @@ export const kind: GuardrailKind = {
 
 function checkPattern(value: unknown, path: string, complain: Complain): void {
   const fault = typeof value === "string" && value !== "" ? patternFault(value) : "it is no text";
-  if (fault) complain(path, `Expected a pattern of RE2's syntax: ${fault}.`);
+  if (fault) complain(path, `Must be a pattern of RE2's syntax: ${fault}.`);
 }
 
 function usableSteps(pattern: unknown): number {

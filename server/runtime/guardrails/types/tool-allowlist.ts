@@ -17,7 +17,7 @@ function checkTools(value: unknown, path: string, complain: Complain): void {
     complain,
     guardrailLimits.tools,
     (name, at) => {
-      if (!/^[A-Za-z0-9_-]{1,129}$/.test(name)) complain(at, "Expected the name of a tool.");
+      if (!/^[A-Za-z0-9_-]{1,129}$/.test(name)) complain(at, "Must be the name of a tool.");
     },
     0,
   );

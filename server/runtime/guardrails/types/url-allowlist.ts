@@ -14,6 +14,6 @@ function checkHosts(value: unknown, path: string, complain: Complain): void {
   checkList(value, path, complain, guardrailLimits.hosts, (host, at) => {
     const name = host.startsWith("*.") ? host.slice(2) : host;
     if (!/^[^\s*/\\?#@%]{1,253}$/.test(name) || /:\d*$/.test(name) || normalHost(name) === null)
-      complain(at, 'Expected the name of a host without a port, such as "example.com" or "*.example.com".');
+      complain(at, 'Must be the name of a host without a port, such as "example.com" or "*.example.com".');
   });
 }

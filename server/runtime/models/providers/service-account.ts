@@ -27,7 +27,7 @@ export function readServiceAccount(text: string, base_url: string | null): Servi
   if (!isObject(json)) return { message: "A service account's key is JSON, as Google's console hands it out." };
   const { type, client_email, private_key, token_uri = googleTokenUri } = json;
   if (type !== "service_account")
-    return { message: `Expected the key of a service account, not JSON of another type${typeName(type)}.` };
+    return { message: `Must be the key of a service account, not JSON of another type${typeName(type)}.` };
   if (typeof client_email !== "string" || typeof private_key !== "string")
     return { message: "The service account's key needs client_email and private_key." };
   const key = readPrivateKey(private_key);

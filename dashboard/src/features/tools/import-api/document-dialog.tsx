@@ -108,7 +108,7 @@ function urlFault(url: string): string | null {
   if (url === "") return "Enter an address.";
   return /^https?:\/\/./i.test(url) && URL.canParse(url)
     ? null
-    : "Expected an address such as https://api.example.com/openapi.json.";
+    : "Must be an address such as https://api.example.com/openapi.json.";
 }
 
 function fileFault(file: File | null): string | null {

@@ -74,7 +74,7 @@ export function SettingsDialog({
     check: (draft) => ({
       server: /^https?:\/\/[^\s{}?#@]+$/i.test(draft.server?.trim() ?? "")
         ? null
-        : "Expected an address such as https://api.example.com/v1, without login and query.",
+        : "Must be an address such as https://api.example.com/v1, without login and query.",
       prefix: /^[\w-]{0,32}$/.test(draft.prefix ?? "") ? null : "Only letters, digits, _ and -, at most 32.",
       ...Object.fromEntries(
         usable.flatMap(({ name }) => {
