@@ -1,8 +1,8 @@
 /**
  * Plays a newcomer who types the commands of README.md in a new home directory and reads nothing else: `node
  * scripts/run.mjs scripts/bench/newcomer.ts [--cold]`. Prints each command with the seconds since the beginning, and how
- * many values had to be copied. With `--cold` npm and pip begin with empty caches. It reports, and tests nothing;
- * README.md has the figures. Needs node, npm, git, python3 and a free port 8440.
+ * many values had to be copied. With `--cold` npm and pip begin with empty caches. Exits with 1 if a goal is missed: three
+ * commands and no copied value until an answer is streamed, and 60 s with full caches. README.md has the figures. Needs node, npm, git, python3 and a free port 8440.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,14 +11,13 @@ import { root } from "../root.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-newcomer-"));
 const home = join(folder, "home");
+const isCold = process.argv.includes("--cold");
 mkdirSync(home);
 const clone = join(home, "runnel");
 const environment = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(RUNNEL_|npm_|CI$)/.test(name))),
   HOME: home,
-  ...(process.argv.includes("--cold")
-    ? {}
-    : { npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? "/root", ".npm") }),
+  ...(isCold ? {} : { npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? "/root", ".npm") }),
 };
 const begun = performance.now();
 let commands = 0;
@@ -39,6 +38,15 @@ try {
   const [firstRun] = blocksOf("quickstart");
   await type(["bash", "-c", firstRun!], clone);
   console.log(`a streamed answer after ${commands} commands and ${copied} copied values`);
+  const missed = [
+    ...(commands > 3 ? ["three commands"] : []),
+    ...(copied > 0 ? ["no copied value"] : []),
+    ...(!isCold && seconds() > 60 ? ["60 seconds"] : []),
+  ];
+  if (missed.length > 0) {
+    console.error(`Missed: ${missed.join(", ")}.`);
+    process.exitCode = 1;
+  }
 
   await type(["python3", "-m", "venv", "venv"], clone);
   const [install] = blocksOf("python");
@@ -76,9 +84,13 @@ async function type(command: string[], cwd: string): Promise<void> {
   report(command.at(-1)!.trim());
 }
 
+function seconds(): number {
+  return (performance.now() - begun) / 1000;
+}
+
 function report(command: string): void {
   commands++;
-  console.log(`${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${command}`);
+  console.log(`${seconds().toFixed(1).padStart(6)} s  ${command}`);
 }
 
 async function untilServing(output: ReadableStream<Uint8Array>): Promise<void> {

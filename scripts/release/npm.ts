@@ -75,9 +75,10 @@ are files of a release, and not on npm's registry yet: install this one with the
 
 \`\`\`sh
 npm install ./${npmName}-${version}.tgz ./${npmName}-linux-x64-${version}.tgz
-npx runnel-server serve
+npx runnel-server dev
 \`\`\`
 
-It listens on https://127.0.0.1:8443, keeps its data in \`runnel-data\`, and prints a link that makes your account. The
-documentation is at https://127.0.0.1:8443/docs, without a key and offline.
+It listens on http://127.0.0.1:8440 for this machine alone, keeps its data in \`runnel-data\`, creates a test key and an agent,
+and prints a link that signs you in to the dashboard. For other people and machines, start \`npx runnel-server serve\`:
+it has HTTPS. The documentation is at http://127.0.0.1:8440/docs, without a key and offline.
 `;

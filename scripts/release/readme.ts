@@ -11,11 +11,12 @@ export function readmeOf(target: Target, version: string, lean: boolean): string
 A self-hosted agent runtime in one executable.${lean ? " This build is lean: it has neither Python nor an embedding model." : ""}
 
 \`\`\`sh
-${run} serve
+${run} dev
 \`\`\`
 
-It listens on https://127.0.0.1:8443, keeps its data in \`runnel-data\`, and prints a link that makes your account. The
-documentation is at https://127.0.0.1:8443/docs, without a key and offline. \`${run} docs\` lists its pages, and
+It listens on http://127.0.0.1:8440 for this machine alone, keeps its data in \`runnel-data\`, creates a test key and an agent,
+and prints a link that signs you in to the dashboard. For other people and machines, start \`${run} serve\`: it has HTTPS.
+The documentation is at http://127.0.0.1:8440/docs, without a key and offline. \`${run} docs\` lists its pages, and
 \`${run} doctor\` looks at the machine.
 ${name.startsWith("linux") ? service : ""}${operateFiles(target, run)}${needs(name)}
 The same directory of downloads has \`SHA256SUMS\`. \`sbom.cdx.json\` lists what the executable is made of (CycloneDX),

@@ -27,7 +27,8 @@ export async function openClient(flags: ClientFlags, isPatient = false): Promise
   const { createApiClient } = await import("./api-client.ts");
   const { address, ca, key } = await reach(flags);
   const apiKey = flags.apiKey ?? key;
-  if (apiKey === undefined) throw usageError("Give an API key by RUNNEL_API_KEY or --api-key.");
+  if (apiKey === undefined)
+    throw usageError('Give an API key by RUNNEL_API_KEY or --api-key. A server of "runnel dev" needs none.');
   return createApiClient({ address, ca, apiKey, isPatient, told: tellWait });
 }
 

@@ -74,7 +74,10 @@ export class Client {
     const { baseUrl = given.url ?? beside?.address ?? "https://127.0.0.1:8443" } = options;
     const local = beside && isAt(beside, baseUrl) ? beside : null;
     const apiKey = given.key ?? local?.api_key;
-    if (!apiKey) throw new RunnelError("An API key is missing: pass `apiKey`, or set RUNNEL_API_KEY.");
+    if (!apiKey)
+      throw new RunnelError(
+        "An API key is missing: pass `apiKey`, set RUNNEL_API_KEY, or run in the folder of `runnel dev`.",
+      );
     this.baseUrl = baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#apiKey = apiKey;
     this.#timeoutMs = options.timeoutMs ?? 60_000;

@@ -102,7 +102,7 @@ test("a refused model is marked in its own row, also beside empty rows and repea
     undefined,
     "Not connected.",
   ]);
-  expect(fallbackFaults(draft, "Must be at most 8.")[2]).toBe("Must have at most 8.");
+  expect(fallbackFaults(draft, "Must be at most 8.")[2]).toBe("Must be at most 8.");
 });
 
 test("an agent without a memory policy keeps none, and a new agent gets the default", () => {

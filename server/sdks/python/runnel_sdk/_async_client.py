@@ -82,7 +82,7 @@ class AsyncClient:
         local = beside if is_at(beside, base) else {}
         key = key or local.get("api_key")
         if not key:
-            raise RunnelError("An API key is missing: pass api_key, or set RUNNEL_API_KEY.")
+            raise RunnelError("An API key is missing: pass api_key, set RUNNEL_API_KEY, or run in the folder of `runnel dev`.")
         self.base_url = base.rstrip("/").removesuffix("/v1")
         self.timeout = timeout
         self.max_retries = max_retries
