@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { temporaryFolder } from "../../server/testing/temporary.ts";
 import { imageOf, nonroot } from "./image.ts";
 
 const content = {
@@ -68,3 +70,27 @@ test("the image's files are root's, but for the data directory, which its user a
 });
 
 test("the image has the same bytes whenever it is made", () => expect(imageOf(content)).toEqual(imageOf(content)));
+
+const readers = ["skopeo", "umoci"].filter((name) => !Bun.which(name));
+
+test.skipIf(readers.length > 0)(
+  `skopeo reads the image, and umoci unpacks it${readers.length > 0 ? ` (not installed: ${readers.join(", ")})` : ""}`,
+  async () => {
+    using folder = temporaryFolder();
+    const run = (...command: string[]) => {
+      const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: folder.path });
+      expect({ command, exitCode, stderr: exitCode === 0 ? "" : stderr.toString() }).toMatchObject({ exitCode: 0 });
+      return stdout.toString();
+    };
+    await new Bun.Archive(imageOf(content)).extract(folder.file("image"));
+    expect(JSON.parse(run("skopeo", "inspect", "oci:image"))).toMatchObject({
+      Architecture: "amd64",
+      Os: "linux",
+      Labels: { "org.opencontainers.image.version": "1.2.3" },
+    });
+    expect(JSON.parse(run("skopeo", "inspect", "--config", "oci:image")).config.Cmd).toEqual(["serve"]);
+    run("umoci", "unpack", "--rootless", "--image", "image:1.2.3", "bundle");
+    const program = readFileSync(folder.file("bundle/rootfs/usr/local/bin/runnel"));
+    expect(program).toEqual(content.program);
+  },
+);
