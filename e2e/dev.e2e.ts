@@ -229,3 +229,19 @@ test("serve on the same data shows a link for the first account, and neither the
   await end({ child, line });
   server = await start();
 });
+
+test("two of them on one machine keep their sessions apart", async () => {
+  const other = await start("--data-dir", join(folder, "neighbour"));
+  const links = [await startAgain(), other.line.development].map(({ sign_in_link }: Json) => sign_in_link as string);
+  const signedIn = await Promise.all(links.map((link) => fetch(link, { redirect: "manual" })));
+  // As a browser keeps them, which takes no notice of the port.
+  const jar = new Map(
+    signedIn.map(({ headers }) => headers.get("set-cookie")!.split(";")[0]!.split("=") as [string, string]),
+  );
+  const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
+  for (const { line } of [server, other]) {
+    const session = await fetch(`${line.address}/console/api/session`, { headers: { cookie } });
+    expect([line.address, session.status]).toEqual([line.address, 200]);
+  }
+  await end(other);
+});

@@ -265,7 +265,7 @@ describe("a session", () => {
   test("has an ordinary cookie without HTTPS", async () => {
     const plain = await startConsole({ secureCookie: false });
     const { cookie } = await plain.signUp();
-    expect(cookie).toMatch(/^runnel_session_\d+=/);
+    expect(cookie).toStartWith("runnel_session=");
     expect(cookie).not.toContain("Secure");
     expect((await plain.send("GET", "/session")).status).toBe(200);
     plain.db.close();

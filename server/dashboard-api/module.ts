@@ -90,7 +90,7 @@ export function createDashboardApiModule({
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi, cell, readCluster }));
   const sessions = createSessions({ ...base, personOf });
   const secure = dashboard?.secureCookie ?? true;
-  const cookie = sessionCookie({ secure });
+  const cookie = sessionCookie({ secure, byPort: dashboard?.signInLinks !== undefined });
   const oidcOf = (settings: OidcSettings): OidcSignIn => ({
     oidc: createOidc({ settings, seal: base.seal, callback: () => `${base.publicUrl()}${oidcCallback}`, now }),
     people: createOidcPeople({ db, audit, settings, now }),

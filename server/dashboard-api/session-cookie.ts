@@ -8,8 +8,9 @@ export type ShortCookie = Cookie;
 
 const week_seconds = 7 * 24 * 3600;
 
-export const sessionCookie = ({ secure }: { secure: boolean }): SessionCookie =>
-  cookieOf({ name: secure ? "__Host-runnel" : "runnel_session", secure, seconds: week_seconds });
+/** `byPort`: for servers of one machine, where signing in to one would sign out of another. */
+export const sessionCookie = ({ secure, byPort = false }: { secure: boolean; byPort?: boolean }): SessionCookie =>
+  cookieOf({ name: secure ? "__Host-runnel" : "runnel_session", secure, seconds: week_seconds, byPort });
 
 export const attemptCookie = ({ secure }: { secure: boolean }): ShortCookie =>
   cookieOf({ name: secure ? "__Host-runnel-oidc" : "runnel_oidc", secure, seconds: 600 });

@@ -155,7 +155,7 @@ export function createAgentStore({
   ) {
     const models = modelsIn(input);
     const [model] = models;
-    if (model === undefined) throw invalid("model", "Must be a model, or be left out for several in models.");
+    if (model === undefined) throw invalid("model", "Must be given, unless models names several.");
     checkAgent(input, scope.environment, modelAvailable);
     checkJudges(models, input.guardrails ?? []);
     checkSettings(model, input.model_settings ?? {}, (name) => hasSecret(scope, name));
