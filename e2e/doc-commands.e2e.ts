@@ -28,6 +28,7 @@ const untyped: [RegExp, string][] = [
   [/postgres:\/\//, "needs a Postgres; e2e/cluster.e2e.ts has one"],
   [/^runnel projects move /m, "needs a cluster; e2e/projects-move.e2e.ts has one"],
   [/^runnel connections test /m, "asks a model server; server/cli/cli.test.ts has one"],
+  [/^runnel models use /m, "needs an agent and its model server; e2e/quickstart.e2e.ts has both"],
   [/^npx /m, "downloads a program; e2e/doors.e2e.ts runs the inspector"],
   [/^(llm|aider) /m, "is a program of others; e2e/clients.e2e.ts runs it"],
   [/^(curl -sSO|pip install) http/m, "installs a client; e2e/quickstart.e2e.ts does so"],
