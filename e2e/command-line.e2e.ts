@@ -82,7 +82,12 @@ test("the terminal starts a run and reads its trace", async () => {
 test("the terminal gives an agent another model, and keeps its other settings", async () => {
   const script = [{ text: "Hello." }];
   const model_settings = { temperature: 0.5, script };
-  const { body: agent } = await server.post("/v1/agents", { name: "changing", instructions: "Be brief.", model: "test/script", model_settings });
+  const { body: agent } = await server.post("/v1/agents", {
+    name: "changing",
+    instructions: "Be brief.",
+    model: "test/script",
+    model_settings,
+  });
   const used = await server.command("models", "use", "test/echo", "--agent", "changing");
   expect(used).toMatchObject({ code: 0, stdout: "changing uses test/echo from version 2 on.\n" });
   expect((await server.get(`/v1/agents/${agent.id}`)).body).toMatchObject({

@@ -155,7 +155,7 @@ test("a key that was revoked is replaced at the next start", async () => {
   // The last admin key cannot be revoked.
   await type([executable, "keys", "create", "--env", "test", "--scopes", "admin", "--name", "other"]);
   const { stdout } = await type([executable, "keys", "list", "--env", "test", "--json"]);
-  const { id } = JSON.parse(stdout).data.find(({ name }: Json) => name === "runnel dev");
+  const { id } = JSON.parse(stdout).data.find(({ name, status }: Json) => name === "runnel dev" && status === "active");
   expect(await type([executable, "keys", "revoke", id])).toMatchObject({ stderr: "", code: 0 });
   await end(server);
   server = await start();
@@ -166,19 +166,16 @@ test("a key that was revoked is replaced at the next start", async () => {
 
 test("a key whose secret is lost is revoked at the next start, and no other one", async () => {
   const lost = server.line.development.api_key;
+  const { stdout: own } = await type([executable, "keys", "create", "--env", "test", "--scopes", "read", "--json"]);
   await end(server);
   rmSync(join(dataDir, "developer.key"));
   server = await start();
   const { stdout } = await type([executable, "keys", "list", "--env", "test", "--json"]);
   const active: Json[] = JSON.parse(stdout).data.filter(({ status }: Json) => status === "active");
-  expect(
-    active
-      .map(({ name }) => name)
-      .filter((name) => /^(runnel dev|other)$/.test(name))
-      .sort(),
-  ).toEqual(["other", "runnel dev"]);
-  const headers = { authorization: `Bearer ${lost}` };
-  expect((await fetch(`${server.line.api_url}/me`, { headers })).status).toBe(401);
+  expect(active.filter(({ name }) => name === "runnel dev")).toHaveLength(1);
+  const statusOf = async (key: string) =>
+    (await fetch(`${server.line.api_url}/me`, { headers: { authorization: `Bearer ${key}` } })).status;
+  expect([await statusOf(lost), await statusOf(JSON.parse(own).secret)]).toEqual([401, 200]);
 });
 
 test("a port or a folder that is taken is refused with the way out", async () => {
